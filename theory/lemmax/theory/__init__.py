@@ -1,0 +1,62 @@
+"""What is said: exact arithmetic, ranks, databases, attention layers, claims.
+
+The names below are imported when they are first used, so that ``import lemmax.theory`` costs
+next to nothing and loads neither torch, cvxpy, matplotlib nor scipy.
+
+>>> from lemmax.theory import certified_rank
+>>> certified_rank([[1, 2], [2, 4]]).rank
+1
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lemmax.theory.attention import AttentionLayer, Head
+    from lemmax.theory.exact import Matrix
+    from lemmax.theory.rank import RankResult, certified_rank
+    from lemmax.theory.rowwise import (
+        SoftmaxRank,
+        argmax,
+        softmax,
+        softmax_rank,
+        softmax_threshold,
+    )
+
+__all__ = [
+    "AttentionLayer",
+    "Head",
+    "Matrix",
+    "RankResult",
+    "SoftmaxRank",
+    "argmax",
+    "certified_rank",
+    "softmax",
+    "softmax_rank",
+    "softmax_threshold",
+]
+
+_HOME = {
+    "AttentionLayer": "attention",
+    "Head": "attention",
+    "Matrix": "exact",
+    "RankResult": "rank",
+    "SoftmaxRank": "rowwise",
+    "argmax": "rowwise",
+    "certified_rank": "rank",
+    "softmax": "rowwise",
+    "softmax_rank": "rowwise",
+    "softmax_threshold": "rowwise",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

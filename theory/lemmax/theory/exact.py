@@ -1,0 +1,233 @@
+"""Exact numbers and matrices: the only place where foreign data becomes rational.
+
+A :class:`Matrix` is an immutable matrix over Q, held as a flint matrix. Integers, fractions,
+sympy rationals and numpy integers come in as they are. A float is refused unless the caller asks
+for it by name (``floats=True``); it then means the dyadic rational that its bits spell.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from numbers import Rational
+from typing import TYPE_CHECKING, Any, TypeAlias, overload
+
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from lemmax.theory.errors import NotExact, ShapeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+MatrixLike: TypeAlias = "Matrix | fmpz_mat | fmpq_mat | Sequence[Sequence[Any]] | NDArray[Any]"
+"""Whatever :func:`matrix` accepts: nested sequences, numpy or sympy matrices, flint matrices."""
+
+
+def rational(value: Any, *, floats: bool = False) -> fmpq:
+    """The rational number that ``value`` denotes exactly.
+
+    >>> rational("3/4"), rational(0.5, floats=True)
+    (3/4, 1/2)
+    >>> rational(0.5)
+    Traceback (most recent call last):
+    ...
+    lemmax.theory.errors.NotExact: 0.5 is a float; pass floats=True to read it as an exact ...
+    """
+    if isinstance(value, fmpq):
+        return value
+    if isinstance(value, (int, fmpz)):
+        return fmpq(value)
+    if isinstance(value, Rational):
+        return fmpq(int(value.numerator), int(value.denominator))
+    if isinstance(value, str):
+        try:
+            fraction = Fraction(value)
+        except (ValueError, ZeroDivisionError):
+            raise NotExact(f"{value!r} is not a rational number.") from None
+        return fmpq(fraction.numerator, fraction.denominator)
+    if hasattr(value, "dtype") and hasattr(value, "item"):
+        return rational(value.item(), floats=floats)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise NotExact(f"{value} is not a finite number.")
+        if not floats:
+            raise NotExact(
+                f"{value!r} is a float; pass floats=True to read it as an exact dyadic rational."
+            )
+        return fmpq(*value.as_integer_ratio())
+    if getattr(value, "is_Rational", False):  # sympy, without importing it
+        return fmpq(int(value.p), int(value.q))
+    raise NotExact(f"{value!r} of type {type(value).__name__} is not an exact rational number.")
+
+
+def fraction(value: fmpq | fmpz | int) -> Fraction:
+    """The same number as a standard :class:`~fractions.Fraction`.
+
+    >>> fraction(fmpq(6, 4))
+    Fraction(3, 2)
+    """
+    number = fmpq(value)
+    return Fraction(int(number.p), int(number.q))
+
+
+def _rows(data: Any) -> list[list[Any]]:
+    if hasattr(data, "ndim") and data.ndim != 2:
+        raise ShapeError(f"A matrix has two dimensions, this array has {data.ndim}.")
+    try:
+        rows = data.tolist() if hasattr(data, "tolist") else [list(row) for row in data]
+    except TypeError:
+        raise ShapeError(f"{type(data).__name__} is not a matrix: give a list of rows.") from None
+    if not rows or not rows[0]:
+        raise ShapeError("A matrix needs at least one row and one column.")
+    if len({len(row) for row in rows}) != 1:
+        raise ShapeError("The rows of a matrix must all have the same length.")
+    return rows
+
+
+def flint_matrix(data: MatrixLike, *, floats: bool = False) -> fmpz_mat | fmpq_mat:
+    """The flint matrix of ``data``: over Z when every entry is an integer, else over Q.
+
+    Numpy integer arrays are converted in one step, without a Python loop over their entries.
+    """
+    if isinstance(data, Matrix):
+        return data.flint
+    if isinstance(data, (fmpz_mat, fmpq_mat)):
+        if not data.nrows() or not data.ncols():
+            raise ShapeError("A matrix needs at least one row and one column.")
+        return data
+    rows = _rows(data)
+    if hasattr(data, "dtype") and data.dtype.kind in "iu":
+        return fmpz_mat(rows)
+    if all(type(entry) is int for row in rows for entry in row):
+        return fmpz_mat(rows)
+    return fmpq_mat([[rational(entry, floats=floats) for entry in row] for row in rows])
+
+
+class Matrix:
+    """An immutable matrix of rationals.
+
+    >>> M = Matrix([[1, 2], ["1/2", 0]])
+    >>> M.shape, M[1, 0], (M @ M)[0, 0]
+    ((2, 2), 1/2, 2)
+    >>> M == Matrix(M.rows()), hash(M) == hash(Matrix(M.rows()))
+    (True, True)
+    """
+
+    __slots__ = ("_flint",)
+    _flint: fmpq_mat
+
+    def __init__(self, data: MatrixLike, *, floats: bool = False) -> None:
+        object.__setattr__(self, "_flint", fmpq_mat(flint_matrix(data, floats=floats)))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        raise AttributeError("A Matrix is immutable.")
+
+    def __reduce__(self) -> tuple[type[Matrix], tuple[list[list[Fraction]]]]:
+        return Matrix, ([list(row) for row in self.rows()],)
+
+    @staticmethod
+    def zeros(rows: int, columns: int) -> Matrix:
+        """The zero matrix."""
+        return Matrix(fmpq_mat(rows, columns))
+
+    @staticmethod
+    def identity(n: int) -> Matrix:
+        """The identity of size n."""
+        return Matrix([[int(i == j) for j in range(n)] for i in range(n)])
+
+    @property
+    def flint(self) -> fmpq_mat:
+        """The flint matrix itself, not a copy: read it, never write to it."""
+        return self._flint
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return self._flint.nrows(), self._flint.ncols()
+
+    @property
+    def T(self) -> Matrix:
+        """The transpose."""
+        return Matrix(self._flint.transpose())
+
+    @overload
+    def __getitem__(self, key: tuple[int, int]) -> fmpq: ...
+    @overload
+    def __getitem__(self, key: tuple[Sequence[int], Sequence[int]]) -> Matrix: ...
+
+    def __getitem__(
+        self, key: tuple[int, int] | tuple[Sequence[int], Sequence[int]]
+    ) -> fmpq | Matrix:
+        i, j = key
+        if isinstance(i, int) and isinstance(j, int):
+            return self._flint[i, j]
+        if isinstance(i, int) or isinstance(j, int):
+            raise ShapeError("Index a Matrix with two integers or with two lists of indices.")
+        return Matrix([[self._flint[a, b] for b in j] for a in i])
+
+    def __iter__(self) -> Iterator[tuple[Fraction, ...]]:
+        return iter(self.rows())
+
+    def rows(self) -> tuple[tuple[Fraction, ...], ...]:
+        """The entries as standard fractions."""
+        return tuple(tuple(fraction(x) for x in row) for row in self._flint.tolist())
+
+    def __matmul__(self, other: Matrix) -> Matrix:
+        if self.shape[1] != other.shape[0]:
+            raise ShapeError(f"Cannot multiply {self.shape} by {other.shape}.")
+        return Matrix(self._flint * other._flint)
+
+    def __add__(self, other: Matrix) -> Matrix:
+        if self.shape != other.shape:
+            raise ShapeError(f"Cannot add {self.shape} and {other.shape}.")
+        return Matrix(self._flint + other._flint)
+
+    def __sub__(self, other: Matrix) -> Matrix:
+        if self.shape != other.shape:
+            raise ShapeError(f"Cannot subtract {other.shape} from {self.shape}.")
+        return Matrix(self._flint - other._flint)
+
+    def __rmul__(self, scalar: Any) -> Matrix:
+        return Matrix(self._flint * rational(scalar))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Matrix) and bool(self._flint == other._flint)
+
+    def __hash__(self) -> int:
+        return hash(self.rows())
+
+    def __repr__(self) -> str:
+        return f"Matrix({[[str(x) for x in row] for row in self._flint.tolist()]})"
+
+    def to_numpy(self) -> NDArray[np.float64]:
+        """The nearest float64 matrix."""
+        import numpy as np
+
+        # Fraction -> float rounds correctly, also where numerator and denominator overflow.
+        return np.array([[float(x) for x in row] for row in self.rows()], dtype=np.float64)
+
+    def to_latex(self) -> str:
+        r"""A ``pmatrix``.
+
+        >>> Matrix([[1, "-1/2"]]).to_latex()
+        '\\begin{pmatrix} 1 & -\\tfrac{1}{2} \\end{pmatrix}'
+        """
+        body = r" \\ ".join(
+            " & ".join(latex_number(x) for x in row) for row in self._flint.tolist()
+        )
+        return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
+
+
+def latex_number(value: fmpq) -> str:
+    """An integer as it is, a fraction as ``\\tfrac`` with the sign in front."""
+    if value.q == 1:
+        return str(value.p)
+    return ("-" if value < 0 else "") + rf"\tfrac{{{abs(value.p)}}}{{{value.q}}}"
+
+
+def integer_matrix(data: MatrixLike, *, floats: bool = False) -> fmpz_mat:
+    """An integer matrix with the same rank: the matrix times its common denominator."""
+    flint = flint_matrix(data, floats=floats)
+    return flint if isinstance(flint, fmpz_mat) else flint.numer_denom()[0]
