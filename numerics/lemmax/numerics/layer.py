@@ -8,6 +8,23 @@ from torch import Tensor, nn
 from lemmax.theory.attention import AttentionLayer
 
 
+class TorchHead(nn.Module):
+    """The four weight matrices of one head."""
+
+    def __init__(self, arrays: dict[str, Tensor], prefix: str) -> None:
+        super().__init__()
+        self.W_Q = nn.Parameter(arrays[prefix + "W_Q"])
+        self.W_K = nn.Parameter(arrays[prefix + "W_K"])
+        self.W_V = nn.Parameter(arrays[prefix + "W_V"])
+        self.W_O = nn.Parameter(arrays[prefix + "W_O"])
+
+    def forward(self, x: Tensor, masked: Tensor) -> Tensor:
+        """What the head adds to the residual stream."""
+        scores = (x @ self.W_Q) @ (self.W_K @ x.transpose(-1, -2))
+        attention = scores.masked_fill(masked, float("-inf")).softmax(-1)
+        return (attention @ (x @ self.W_V)) @ self.W_O
+
+
 class TorchAttentionLayer(nn.Module):
     """A single attention layer without normalisation, biases or positions.
 
@@ -19,10 +36,7 @@ class TorchAttentionLayer(nn.Module):
         super().__init__()
         self.W_E = nn.Parameter(arrays["W_E"])
         self.W_U = nn.Parameter(arrays["W_U"])
-        self.heads = nn.ModuleList(
-            nn.ParameterDict({n: nn.Parameter(arrays[f"heads.{h}.{n}"]) for n in _HEAD})
-            for h in range(heads)
-        )
+        self.heads = nn.ModuleList(TorchHead(arrays, f"heads.{h}.") for h in range(heads))
 
     @classmethod
     def from_exact(
@@ -42,10 +56,5 @@ class TorchAttentionLayer(nn.Module):
         masked = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
         logits = x @ self.W_U
         for head in self.heads:
-            scores = (x @ head["W_Q"]) @ (head["W_K"] @ x.transpose(-1, -2))
-            attention = scores.masked_fill(masked, float("-inf")).softmax(-1)
-            logits = logits + ((attention @ (x @ head["W_V"])) @ head["W_O"]) @ self.W_U
+            logits = logits + head(x, masked) @ self.W_U
         return logits
-
-
-_HEAD = ("W_Q", "W_K", "W_V", "W_O")

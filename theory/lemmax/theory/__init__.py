@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lemmax.theory.attention import AttentionLayer, Head
+    from lemmax.theory.database import Database
     from lemmax.theory.exact import Matrix
+    from lemmax.theory.memorization import Memorization, memorizes
     from lemmax.theory.rank import RankResult, certified_rank
     from lemmax.theory.rowwise import (
         SoftmaxRank,
@@ -25,12 +27,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttentionLayer",
+    "Database",
     "Head",
     "Matrix",
+    "Memorization",
     "RankResult",
     "SoftmaxRank",
     "argmax",
     "certified_rank",
+    "memorizes",
     "softmax",
     "softmax_rank",
     "softmax_threshold",
@@ -38,12 +43,15 @@ __all__ = [
 
 _HOME = {
     "AttentionLayer": "attention",
+    "Database": "database",
     "Head": "attention",
     "Matrix": "exact",
+    "Memorization": "memorization",
     "RankResult": "rank",
     "SoftmaxRank": "rowwise",
     "argmax": "rowwise",
     "certified_rank": "rank",
+    "memorizes": "memorization",
     "softmax": "rowwise",
     "softmax_rank": "rowwise",
     "softmax_threshold": "rowwise",

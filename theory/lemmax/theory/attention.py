@@ -107,7 +107,7 @@ class LogitRow:
     def sign(self, t: int, u: int) -> int:
         """The exact sign of logit t minus logit u; 0 is a true tie."""
         difference = self.numerators[t] - self.numerators[u]
-        if difference == 0:
+        if not difference:
             return 0
         if self.unit == "ln2":
             return self._sign_at_power_of_two(difference)
@@ -118,7 +118,7 @@ class LogitRow:
         # z^q = 2 and 1, z, …, z^{q-1} are independent over Q: reduce modulo z^q - 2.
         modulus = fmpq_poly([-2] + [0] * (self.q - 1) + [1])
         remainder = difference % modulus
-        return 0 if remainder == 0 else _sign_by_balls(remainder, self.q, self.unit)
+        return 0 if not remainder else _sign_by_balls(remainder, self.q, self.unit)
 
     def argmax(self) -> tuple[int, ...]:
         """The tokens of largest logit, all of them where there is a tie."""
@@ -332,7 +332,7 @@ class AttentionLayer:
         return LogitRow(tuple(numerators), denominator, q, self.unit)
 
     def scaled(self, factor: Any) -> AttentionLayer:
-        """The layer with W_U multiplied by a factor: all logits scale, attention does not change."""
+        """The layer with W_U times a factor: all logits scale and attention does not change."""
         return AttentionLayer(self.tokens, self.W_E, factor * self.W_U, self.heads, self.unit)
 
     def certificate_fields(self) -> dict[str, Any]:
@@ -392,13 +392,14 @@ class AttentionLayer:
             unit = arb.const_log2() if self.unit == "ln2" else arb(1)
             error = _gamma(d + 4) * _largest((X @ U).flint)
             for head in self.heads:
-                Q, K, V, O = (_absolute(m) for m in (head.W_Q, head.W_K, head.W_V, head.W_O))
-                largest_score = unit * _largest(((X @ Q) @ (K @ X.T)).flint)
+                W_Q, W_K = _absolute(head.W_Q), _absolute(head.W_K)
+                W_V, W_O = _absolute(head.W_V), _absolute(head.W_O)
+                largest_score = unit * _largest(((X @ W_Q) @ (W_K @ X.T)).flint)
                 slack = _gamma(2 * d + head.d_qk + 10) * largest_score
                 slack += 4 * arb(UNIT_ROUNDOFF) * largest_score
                 relative = (2 * slack).exp() * (1 + _gamma(n + 16)) - 1
                 relative = (1 + relative) * (1 + _gamma(n + 2 * d + head.d_vo + 10)) - 1
-                error += relative * n * _largest(((X @ V) @ (O @ U)).flint)
+                error += relative * n * _largest(((X @ W_V) @ (W_O @ U)).flint)
             total = _largest((X @ U).flint) + sum(
                 (
                     n * _largest(((X @ _absolute(h.W_V)) @ (_absolute(h.W_O) @ U)).flint)

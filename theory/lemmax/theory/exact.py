@@ -98,7 +98,8 @@ def flint_matrix(data: MatrixLike, *, floats: bool = False) -> fmpz_mat | fmpq_m
             raise ShapeError("A matrix needs at least one row and one column.")
         return data
     rows = _rows(data)
-    if hasattr(data, "dtype") and data.dtype.kind in "iu":
+    dtype: Any = getattr(data, "dtype", None)
+    if dtype is not None and dtype.kind in "iu":
         return fmpz_mat(rows)
     if all(type(entry) is int for row in rows for entry in row):
         return fmpz_mat(rows)

@@ -76,9 +76,7 @@ class Memorization:
         )
 
 
-def memorization(
-    layer: AttentionLayer, facts: Iterable[Fact], tau: Any | None = None
-) -> Memorization:
+def memorizes(layer: AttentionLayer, facts: Iterable[Fact], tau: Any | None = None) -> Memorization:
     """Decide which facts (k, q, v) the layer memorizes, over its whole vocabulary.
 
     Without τ a fact counts when its logit is strictly the largest; with τ when its softmax
@@ -86,10 +84,10 @@ def memorization(
 
     >>> from lemmax.theory.attention import AttentionLayer
     >>> layer = AttentionLayer(("a", "b"), [[1], [-1]], [[1, -1]])
-    >>> memorization(layer, [("a", "b", "b"), ("b", "b", "a")]).accuracy
+    >>> memorizes(layer, [("a", "b", "b"), ("b", "b", "a")]).accuracy
     1/2
     """
-    listed = tuple(tuple(fact) for fact in facts)
+    listed = tuple((k, q, v) for k, q, v in facts)
     if not listed:
         raise LemmaxError("There are no facts to memorize.")
     threshold = None if tau is None else rational(tau)
@@ -167,7 +165,7 @@ def _word_bits(states: HiddenStates, weights: list[list[int]], lengths: list[int
     largest = max(abs(x) for row in states.embedding for x in row)
     for values in states.values:
         largest += 2 * max(abs(x) for row in values for x in row)
-    room = _WORD // (4 * max(1, max(lengths)) * (int(math.ceil(largest)) + 2))
+    room = _WORD // (4 * max(1, max(lengths)) * (math.ceil(largest) + 2))
     return min(60, room.bit_length() - 1)
 
 
@@ -205,7 +203,7 @@ def _floor(ball: arb, bits: int) -> int:
 
 
 def _odds_within(gaps: NDArray[np.int64], unit: int, tau: fmpq) -> NDArray[np.bool_]:
-    """Whether Σ exp(-gap) ≤ 1/τ - 1, with gaps (in multiples of 1/unit) rounded down to quarters."""
+    """Whether Σ exp(-gap) ≤ 1/τ - 1, gaps in multiples of 1/unit and rounded down to quarters."""
     most = 4096
     if unit >= _WORD // (most + 1):
         return np.zeros(len(gaps), dtype=np.bool_)

@@ -117,7 +117,7 @@ def _rank_by_primes(matrix: fmpz_mat, lower: int) -> int:
 def minor_bound(matrix: fmpz_mat, size: int) -> int:
     """Hadamard: no minor of this size exceeds the product of its longest rows (or columns).
 
-    >>> minor_bound(fmpz_mat([[3, 4], [0, 1]]), 1)  # the largest integer below the square root of 17
+    >>> minor_bound(fmpz_mat([[3, 4], [0, 1]]), 1)  # below the root of 17
     4
     """
 

@@ -99,8 +99,8 @@ def sign_of_exponential_sum(
     0
     """
     collected: dict[Fraction, fmpq] = {Fraction(0): fmpq(constant)}
-    for coefficient, exponent in terms:
-        collected[exponent] = collected.get(exponent, fmpq(0)) + coefficient
+    for multiplicity, exponent in terms:
+        collected[exponent] = collected.get(exponent, fmpq(0)) + multiplicity
     if unit == "ln2":
         # 2^x for integer x is rational; for x = a/b the powers 2^{j/b}, 0 <= j < b, are linearly
         # independent over Q, so the fractional part of the exponent is what must be collected.

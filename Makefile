@@ -1,0 +1,50 @@
+# Two commands: `make verify` decides the claims, `make test` runs everything that must pass.
+# Both set up what they need in .venv; nothing has to be installed before.
+
+PYTHON ?= python3
+BIN := .venv/bin
+LEDGER := theory/lemmax/theory/ledger.json
+JOBS ?= auto
+
+.PHONY: verify test evidence tests lint docs system clean
+
+verify: .venv/evidence
+	$(BIN)/python -m pytest -q --evidence -m "not training" -n $(JOBS) --ledger $(LEDGER)
+	$(BIN)/lemmax claims
+	$(BIN)/lemmax verify
+
+test: .venv/dev system lint docs tests
+
+tests: .venv/dev
+	$(BIN)/python -m pytest -q -n $(JOBS) --ledger-against $(LEDGER)
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/pyright
+
+docs: .venv/dev
+	$(BIN)/python docs/mathjax.py
+	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+
+# Coq proves the kernel grade. Without root the tests that need it say that they are skipped.
+system:
+	@command -v coqc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && apt-get update -qq \
+	  && apt-get install -y -qq --no-install-recommends coq libcoq-mathcomp-algebra >/dev/null; } \
+	  || echo "coqc not found: kernel proofs are skipped"
+
+.venv/bin/python:
+	$(PYTHON) -m venv .venv || { $(PYTHON) -m pip install virtualenv && $(PYTHON) -m virtualenv .venv; }
+
+.venv/evidence: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[evidence]'
+	@touch $@
+
+.venv/dev: pyproject.toml constraints.txt | .venv/bin/python
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	@touch $@ .venv/evidence
+
+clean:
+	rm -rf .venv build dist docs/_build

@@ -1,0 +1,113 @@
+"""The command line. Each command imports what it needs when it runs."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Sequence
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from lemmax.theory.errors import LemmaxError
+
+app = typer.Typer(
+    name="lemmax",
+    help="What attention layers can memorize, decided exactly and with certificates.",
+    no_args_is_help=True,
+    add_completion=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+)
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def console() -> Console:
+    """Colours and widths of the terminal on stdout; plain text elsewhere."""
+    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+
+
+@app.command()
+def check(
+    certificates: Annotated[
+        list[str], typer.Argument(help="Certificate files.", metavar="CERT...")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Re-check certificates with the independent checker.
+
+    Status 0: all hold. Status 1: one does not, and the failing step is named. Status 2: a file is
+    not a certificate.
+
+    Example: `lemmax check layer.certificate.json`
+    """
+    from lemmax import checker
+
+    raise typer.Exit(checker.main([*(["--json"] if as_json else []), "--", *certificates]))
+
+
+@app.command()
+def claims(
+    identifier: Annotated[str | None, typer.Argument(metavar="ID", help="One claim.")] = None,
+    paper: Annotated[str | None, typer.Option(help="Only the claims of one paper.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the ledger: every claim with its verdict, or one claim with its evidence.
+
+    Examples: `lemmax claims`, `lemmax claims wong/proposition-3.6`, `lemmax claims --paper dana`
+    """
+    from lemmax.numerics import ledger_view
+
+    if identifier is not None:
+        entry = ledger_view.one(identifier)
+        if as_json:
+            typer.echo(json.dumps(entry, ensure_ascii=False, indent=2))
+        else:
+            ledger_view.show_one(entry, console())
+        return
+    entries = ledger_view.listed(paper)
+    if as_json:
+        typer.echo(json.dumps(entries, ensure_ascii=False, indent=2))
+        return
+    ledger_view.show_all(entries, console())
+
+
+@app.command()
+def verify(as_json: AsJson = False) -> None:
+    """Re-check every shipped certificate with the independent checker, and print its SHA-256.
+
+    Status 1 if one does not hold.
+    """
+    from lemmax.constructions.shipped import verify_all
+
+    results = verify_all()
+    if as_json:
+        typer.echo(json.dumps(results, indent=2))
+    else:
+        table = Table("certificate", "kind", "verdict", "sha256", box=None, pad_edge=False)
+        for row in results:
+            colour = "green" if row["holds"] else "red"
+            verdict = "holds" if row["holds"] else row["reason"]
+            table.add_row(row["name"], row["kind"], f"[{colour}]{verdict}[/]", row["sha256"][:16])
+        console().print(table)
+        console().print(f"{sum(r['holds'] for r in results)} of {len(results)} certificates hold.")
+    if not all(row["holds"] for row in results):
+        raise typer.Exit(1)
+
+
+def main(argv: Sequence[str] | None = None) -> None:
+    """Run the command line; bad input is one sentence on stderr and status 2."""
+    try:
+        app(args=None if argv is None else list(argv), standalone_mode=True)
+    except LemmaxError as error:
+        print(f"lemmax: {error}", file=sys.stderr)
+        raise SystemExit(2) from None
+    except BrokenPipeError:
+        raise SystemExit(0) from None
+
+
+if __name__ == "__main__":
+    main()

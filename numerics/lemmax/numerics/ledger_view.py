@@ -1,0 +1,133 @@
+"""The ledger as people see it: a table of all claims, and one claim with everything about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import lemmax.theory.ledger
+from lemmax.theory.claims import KINDS, load_claims
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger import read_ledger, stale
+
+LEDGER = Path(lemmax.theory.ledger.__file__).with_name("ledger.json")
+
+COLOURS = {
+    "holds": "green",
+    "repaired": "cyan",
+    "refuted": "red",
+    "supported": "yellow",
+    "reproduced": "green",
+    "not-reproduced": "red",
+    "recipe-dependent": "yellow",
+    "stale": "magenta",
+}
+
+
+def listed(paper: str | None = None) -> list[dict[str, Any]]:
+    """All claims that can have a verdict, with the verdict that the ledger derived.
+
+    A claim that changed after the ledger was written has the verdict ``stale``.
+    """
+    catalogue = load_claims()
+    if paper is not None and paper not in catalogue.papers:
+        known = ", ".join(sorted(catalogue.papers))
+        raise LemmaxError(f"There is no paper {paper!r}; the papers are {known}.")
+    record = read_ledger(LEDGER)
+    outdated = set(stale(record, catalogue))
+    rows = []
+    for claim in catalogue:
+        if claim.kind == "D" or paper not in (None, claim.paper):
+            continue
+        entry = record.claims.get(claim.id, {})
+        fresh = claim.id not in outdated
+        rows.append(
+            {
+                "id": claim.id,
+                "paper": claim.paper,
+                "kind": claim.kind,
+                "number": claim.number,
+                "title": claim.title,
+                "verdict": entry["verdict"] if fresh else "stale",
+                "grade": entry["grade"] if fresh else None,
+                "source": claim.source,
+                "repaired_by": claim.repaired_by,
+            }
+        )
+    return rows
+
+
+def one(identifier: str) -> dict[str, Any]:
+    """Everything about one claim: statement, verdict, evidence, its place in the graph."""
+    catalogue = load_claims()
+    claim = catalogue[identifier]
+    record = read_ledger(LEDGER)
+    entry = record.claims.get(identifier, {})
+    fresh = identifier not in stale(record, catalogue)
+    return {
+        "id": claim.id,
+        "paper": claim.paper,
+        "kind": claim.kind,
+        "number": claim.number,
+        "title": claim.title,
+        "statement": claim.statement.strip(),
+        "reading": claim.reading,
+        "place": claim.place,
+        "source": claim.source,
+        "verdict": entry["verdict"] if fresh else "stale",
+        "grade": entry["grade"] if fresh else None,
+        "repaired_by": claim.repaired_by,
+        "uses": list(claim.uses),
+        "used_by": list(catalogue.used_by(identifier)),
+        "evidence": entry.get("evidence", []),
+    }
+
+
+def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
+    """The table, and how many claims have which verdict."""
+    table = Table("claim", "kind", "verdict", "grade", "source", "what", box=None, pad_edge=False)
+    for row in entries:
+        table.add_row(
+            row["id"],
+            KINDS[row["kind"]],
+            Text(row["verdict"], COLOURS.get(row["verdict"], "")),
+            row["grade"] or "-",
+            row["source"],
+            row["title"],
+        )
+    console.print(table)
+    counts = Counter(row["verdict"] for row in entries)
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
+    console.print(f"{len(entries)} claims: {told}.")
+
+
+def show_one(entry: dict[str, Any], console: Console) -> None:
+    """One claim as a page of text."""
+    console.print(Text(f"{entry['id']}  ({entry['number']}, {entry['place']})", "bold"))
+    console.print(Text(entry["statement"]))
+    if entry["reading"]:
+        console.print(Text(f"Reading: {entry['reading'].strip()}"))
+    verdict = Text("verdict: ")
+    verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
+    verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")
+    console.print(verdict)
+    if entry["repaired_by"]:
+        console.print(Text(f"repaired by: {entry['repaired_by']}"))
+    for item in entry["evidence"]:
+        scope = f"  [{item['scope']}]" if "scope" in item else ""
+        direction = "" if item["direction"] == "for" else f" {item['direction']}"
+        line = f"  {item['outcome']}: {item['grade']}{direction}  {item['test']}{scope}"
+        console.print(Text(line))
+        for name in item.get("certificates", ()):
+            console.print(Text(f"    certificate: {name}"))
+        if "details" in item:
+            console.print(Text(f"    {item['details']}"))
+    for label, key in (("rests on", "uses"), ("used by", "used_by")):
+        if entry[key]:
+            console.print(Text(f"{label}: {', '.join(entry[key])}"))

@@ -1,0 +1,251 @@
+"""Every row of the tables that turn evidence into verdicts."""
+
+from __future__ import annotations
+
+from types import MappingProxyType
+from typing import get_args
+
+import pytest
+
+from lemmax.theory.claims import Catalogue, Claim, Kind
+from lemmax.theory.ledger import (
+    GRADES,
+    Evidence,
+    Grade,
+    Outcome,
+    Record,
+    Verdict,
+    build_ledger,
+    conflicts,
+    disagreements,
+    judge,
+    read_ledger,
+    stale,
+    to_json,
+)
+from lemmax.theory.proofs import Direction
+
+
+def claim(kind: Kind = "A", name: str = "x/c", **fields: str) -> Claim:
+    return Claim(name, kind, "1", "a title", "a statement", "a place", "text", **fields)  # type: ignore[arg-type]
+
+
+def catalogue(*claims: Claim) -> Catalogue:
+    return Catalogue(MappingProxyType({c.id: c for c in claims}), MappingProxyType({}))
+
+
+def evidence(
+    grade: Grade,
+    direction: Direction = "for",
+    outcome: Outcome = "passed",
+    *,
+    name: str = "x/c",
+    test: str = "t.py::t",
+    scope: str | None = None,
+    measured: Verdict | None = None,
+) -> Evidence:
+    return Evidence(name, grade, direction, test, outcome, scope, (), measured)
+
+
+PROOFS = {"kernel", "symbolic", "argued"}
+
+
+def expected(kind: Kind, grade: Grade, direction: Direction) -> Verdict:
+    """The tables, written a second time and differently: as sets."""
+    settles: dict[tuple[Kind, Direction], set[str]] = {
+        ("A", "for"): PROOFS,
+        ("A", "against"): PROOFS | {"certified"},
+        ("E", "for"): PROOFS | {"certified"},
+        ("E", "against"): PROOFS,
+        ("I", "for"): {"certified", "universal"},
+        ("I", "against"): {"certified", "universal"},
+    }
+    if grade in settles.get((kind, direction), set()):
+        return "holds" if direction == "for" else "refuted"
+    if kind == "A" and direction == "for" and grade in {"universal", "property"}:
+        return "supported"
+    return "open"
+
+
+@pytest.mark.parametrize("kind", ["A", "E", "I"])
+@pytest.mark.parametrize("grade", GRADES)
+@pytest.mark.parametrize("direction", ["for", "against"])
+def test_every_row_of_the_tables(kind: Kind, grade: Grade, direction: Direction) -> None:
+    verdict, shown = judge(claim(kind), [evidence(grade, direction)])
+    assert verdict == expected(kind, grade, direction)
+    assert shown == (None if verdict == "open" else grade)
+
+
+@pytest.mark.parametrize("outcome", ["failed", "skipped", "not-run", "broken"])
+@pytest.mark.parametrize("grade", GRADES)
+@pytest.mark.parametrize("kind", ["A", "E", "I", "T"])
+def test_evidence_that_did_not_pass_decides_nothing(
+    outcome: Outcome, grade: Grade, kind: Kind
+) -> None:
+    for direction in get_args(Direction):
+        item = evidence(grade, direction, outcome, measured="reproduced")
+        assert judge(claim(kind), [item]) == ("open", None)
+
+
+@pytest.mark.parametrize("grade", ["universal", "property"])
+def test_samples_never_make_a_for_all_statement_hold(grade: Grade) -> None:
+    items = [evidence(grade, test=f"t.py::t{i}", scope="n <= 9") for i in range(50)]
+    assert judge(claim("A"), items) == ("supported", grade)
+
+
+def test_symbolic_with_fixed_sizes_only_supports() -> None:
+    assert judge(claim("A"), [evidence("symbolic", scope="H <= 3")]) == ("supported", "symbolic")
+    assert judge(claim("A"), [evidence("symbolic")]) == ("holds", "symbolic")
+
+
+def test_a_universal_counterexample_needs_a_proof() -> None:
+    quantified = claim("A", refutation="universal")
+    assert judge(quantified, [evidence("certified", "against")]) == ("open", None)
+    for grade in ("kernel", "symbolic", "argued"):
+        assert judge(quantified, [evidence(grade, "against")]) == ("refuted", grade)
+
+
+@pytest.mark.parametrize("measured", ["reproduced", "not-reproduced", "recipe-dependent"])
+def test_trained_claims_take_what_was_measured(measured: Verdict) -> None:
+    assert judge(claim("T"), [evidence("empirical", measured=measured)]) == (measured, "empirical")
+    assert judge(claim("T"), [evidence("empirical")]) == ("open", None)
+    assert judge(claim("T"), [evidence("argued", measured=measured)]) == ("open", None)
+
+
+def test_definitions_have_no_verdict() -> None:
+    assert judge(claim("D"), [evidence("argued")]) == ("definition", None)
+
+
+def test_the_grade_is_the_strongest_that_decides() -> None:
+    items = [evidence("argued"), evidence("kernel"), evidence("property", scope="all")]
+    assert judge(claim("A"), items) == ("holds", "kernel")
+    items = [evidence("property", scope="all"), evidence("argued")]
+    assert judge(claim("A"), items) == ("holds", "argued")
+
+
+def test_evidence_both_ways_is_a_conflict_that_names_both() -> None:
+    items = [
+        evidence("argued", test="docs/proofs/x/c.md"),
+        evidence("certified", "against", test="t.py::test_counterexample"),
+    ]
+    ledger = build_ledger(catalogue(claim()), items)
+    assert ledger["x/c"].verdict == "conflict"
+    (sentence,) = conflicts(ledger)
+    assert "x/c" in sentence
+    assert "docs/proofs/x/c.md" in sentence
+    assert "t.py::test_counterexample" in sentence
+
+
+def test_repaired_needs_a_refutation_and_a_repair_that_holds() -> None:
+    broken, repair = claim(repaired_by="x/repair"), claim(name="x/repair")
+    against = evidence("certified", "against")
+    mended = evidence("argued", name="x/repair", test="docs/proofs/x/repair.md")
+    both = catalogue(broken, repair)
+
+    def verdict(*items: Evidence) -> tuple[Verdict, Grade | None]:
+        entry = build_ledger(both, items)["x/c"]
+        return entry.verdict, entry.grade
+
+    assert verdict() == ("open", None)
+    assert verdict(against) == ("refuted", "certified")
+    assert verdict(mended) == ("open", None)
+    assert verdict(against, mended) == ("repaired", "certified")
+    gap = evidence("certified", "gap")
+    assert verdict(gap) == ("open", None)
+    assert verdict(gap, mended) == ("repaired", "certified")
+    proved = evidence("kernel")
+    assert verdict(gap, mended, proved) == ("holds", "kernel")
+    supported = evidence("property", name="x/repair", scope="n <= 3")
+    assert verdict(against, supported) == ("refuted", "certified")
+
+
+def test_a_proof_counts_once_its_premises_hold() -> None:
+    first, second = claim(), claim(name="x/second")
+    leaning = evidence("argued", test="docs/proofs/x/c.md")
+    premises = {"docs/proofs/x/c.md": ("x/second",)}
+    both = catalogue(first, second)
+    ledger = build_ledger(both, [leaning], premises)
+    assert ledger["x/c"].verdict == "open"
+    assert ledger["x/c"].evidence[0].outcome == "broken"
+    ledger = build_ledger(both, [leaning, evidence("kernel", name="x/second")], premises)
+    assert ledger["x/c"].verdict == "holds"
+
+
+def test_proofs_in_a_circle_prove_nothing() -> None:
+    items = [
+        evidence("argued", test="a.md"),
+        evidence("argued", name="x/second", test="b.md"),
+    ]
+    premises = {"a.md": ("x/second",), "b.md": ("x/c",)}
+    ledger = build_ledger(catalogue(claim(), claim(name="x/second")), items, premises)
+    assert {entry.verdict for entry in ledger.values()} == {"open"}
+
+
+def test_a_proof_that_refutes_its_own_premise_is_a_conflict() -> None:
+    items = [evidence("kernel"), evidence("argued", "against", test="a.md")]
+    ledger = build_ledger(catalogue(claim()), items, {"a.md": ("x/c",)})
+    assert ledger["x/c"].verdict == "conflict"
+
+
+def record_of(items: list[Evidence], *claims: Claim) -> Record:
+    ledger = build_ledger(catalogue(*claims), items)
+    import json
+
+    document = json.loads(to_json(ledger))
+    return Record({e["id"]: e for e in document["claims"]}, tuple(document["left_out"]))
+
+
+def test_a_ledger_survives_writing_and_reading(tmp_path) -> None:  # type: ignore[no-untyped-def]
+    items = [evidence("argued", test="a.md"), evidence("property", scope="n <= 3")]
+    ledger = build_ledger(catalogue(claim()), items)
+    path = tmp_path / "ledger.json"
+    path.write_text(to_json(ledger))
+    record = read_ledger(path)
+    assert sorted(record.evidence(), key=str) == sorted(items, key=str)
+    assert record.claims["x/c"]["verdict"] == "holds"
+
+
+def test_an_edited_statement_makes_the_ledger_stale() -> None:
+    record = record_of([evidence("kernel")], claim())
+    edited = Claim("x/c", "A", "1", "a title", "a stronger statement", "a place", "text")
+    assert stale(record, catalogue(claim())) == []
+    assert stale(record, catalogue(edited)) == ["x/c"]
+    fresh = build_ledger(catalogue(edited), [evidence("kernel")])
+    assert "changed after" in disagreements(record, fresh, catalogue(edited))[0]
+
+
+def test_disagreements_name_what_differs() -> None:
+    all_claims = catalogue(claim())
+    record = record_of([evidence("kernel")], claim())
+    fresh = build_ledger(all_claims, [evidence("kernel")])
+    assert disagreements(record, fresh, all_claims) == []
+    failing = build_ledger(all_claims, [evidence("kernel", outcome="failed")])
+    (sentence,) = disagreements(record, failing, all_claims)
+    assert "holds (kernel)" in sentence
+    assert "open" in sentence
+    gone = build_ledger(all_claims, [evidence("kernel", test="t.py::other")])
+    assert any("no longer exists" in s for s in disagreements(record, gone, all_claims))
+
+
+@pytest.mark.parametrize("outcome", ["skipped", "not-run"])
+def test_a_run_without_an_optional_part_compares_the_rest(outcome: Outcome) -> None:
+    all_claims = catalogue(claim())
+    items = [evidence("kernel", test="k"), evidence("argued", test="a.md")]
+    without = [evidence("kernel", outcome=outcome, test="k"), evidence("argued", test="a.md")]
+    full, part = build_ledger(all_claims, items), build_ledger(all_claims, without)
+    assert part["x/c"].grade == "argued"
+    assert disagreements(record_of(items, claim()), part, all_claims) == []
+    assert disagreements(record_of(without, claim()), full, all_claims) == []
+    worse = [
+        evidence("kernel", outcome=outcome, test="k"),
+        evidence("argued", outcome="failed", test="a.md"),
+    ]
+    assert disagreements(record_of(items, claim()), build_ledger(all_claims, worse), all_claims)
+
+
+def test_a_typed_verdict_is_found_out() -> None:
+    record = record_of([evidence("property", scope="n <= 3")], claim())
+    typed = {**record.claims["x/c"], "verdict": "holds", "grade": "kernel"}
+    forged = Record({"x/c": typed}, ())
+    fresh = build_ledger(catalogue(claim()), [evidence("property", scope="n <= 3")])
+    assert any("its own evidence" in s for s in disagreements(forged, fresh, catalogue(claim())))

@@ -1,0 +1,1367 @@
+"""The independent checker of lemmax certificates: one file, standard library only.
+
+Usage: ``python checker.py CERTIFICATE...`` (``--json`` for machines, ``--limits`` for the sizes).
+Exit status 0: every certificate holds; 1: one is well formed and does not hold, and the last line
+says which step failed; 2: a file is not a certificate.
+
+What is trusted
+    Python's integers, ``fractions``, ``json``, ``re`` and ``ast``, this file, and these theorems:
+
+    * a minor of an integer matrix that is nonzero mod a prime is nonzero, so it bounds the rank
+      from below (a rank mod p never bounds it from above);
+    * Miller-Rabin with the first thirteen primes as bases decides primality below
+      3317044064679887385961981 (Sorenson and Webster 2015);
+    * Hermite: e^(1/q) is transcendental; Lindemann: exponentials of distinct rationals are linearly
+      independent over Q; Cauchy: the roots of an integer polynomial whose coefficients are at most
+      A in absolute value are smaller than 1 + A;
+    * 1 and σ(s) = 1/(1 + e^-s) for distinct rationals s > 0 are linearly independent over Q. With
+      z = e^(1/q) and s = n/q, σ(s) = z^n/(z^n + 1) has a pole at exp(iπ/n); that pole is missing
+      from every smaller n, so the coefficient of the largest n in a relation is zero, and so on.
+
+What is not trusted
+    The certificate and whoever made it. Floating point is not used at all: real numbers are
+    enclosed between integers over a power of two, always rounded outwards. What cannot be decided
+    within LIMITS does not hold, and the checker says so; it never counts as false either, so that
+    a refutation cannot be built on a lack of precision.
+"""
+
+from __future__ import annotations
+
+import argparse
+import ast
+import functools
+import io
+import itertools
+import json
+import math
+import operator
+import os
+import re
+import sys
+import warnings
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, NamedTuple, NoReturn
+
+LIMITS: dict[str, int] = {
+    "file bytes": 64_000_000,
+    "nesting": 12,
+    "decimal digits": 4_000,
+    "hex digits": 400_000,
+    "exponent": 1_000_000,
+    "bits in memory": 2_000_000_000,  # of dyadic numbers, and of numbers over a common denominator
+    "hex digits times exponents": 2_500_000_000_000,  # bounds the time to reduce dyadic numbers
+    "prime": 3_317_044_064_679_887_385_961_981,
+    "precision bits": 8_192,
+    "comparison characters": 500,
+    "work": 2_500_000_000,  # in units of one small multiplication, about 0.1 microseconds each
+}
+
+
+class NotACertificate(ValueError):
+    """The input is malformed, or too large to be checked; the message is one sentence."""
+
+
+class Undecided(Exception):
+    """A comparison of real numbers stayed open at the largest precision."""
+
+
+class Step(NamedTuple):
+    """One verified, or failed, step of a check."""
+
+    ok: bool
+    text: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker found: ``steps`` ends with the step that failed if ``holds`` is false."""
+
+    kind: str
+    holds: bool
+    steps: tuple[str, ...]
+
+
+class Matrix(tuple[tuple[Fraction, ...], ...]):
+    """Rows of equal length, at least one row and one column."""
+
+
+class Tensor(tuple[Matrix, ...]):
+    """A nonempty list of matrices of equal shape; the first index selects the matrix."""
+
+
+class Integers(tuple[int, ...]):
+    """A list of integers."""
+
+
+class Facts(tuple[tuple[str, str, str], ...]):
+    """Triples (key, query, value) of token names, no (key, query) twice."""
+
+
+@dataclass(frozen=True)
+class Head:
+    """W_Q: d × d_qk, W_K: d_qk × d, W_V: d × d_vo, W_O: d_vo × d."""
+
+    W_Q: Matrix
+    W_K: Matrix
+    W_V: Matrix
+    W_O: Matrix
+
+
+@dataclass(frozen=True)
+class Layer:
+    """One attention layer; its attention scores are multiplied by ``unit`` ("1" or "ln2")."""
+
+    tokens: tuple[str, ...]
+    unit: str
+    W_E: Matrix
+    W_U: Matrix
+    heads: tuple[Head, ...]
+
+
+# --- reading ------------------------------------------------------------------------------------
+
+
+def refuse(where: str, why: str) -> NoReturn:
+    raise NotACertificate(f"{where} {why}.")
+
+
+def brief(value: object) -> str:
+    """A short harmless name for anything a certificate may contain."""
+    if isinstance(value, str):
+        return ascii(value if len(value) <= 48 else value[:48] + "...")
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, (int, Fraction)):
+        number = Fraction(value)
+        bits = max(number.numerator.bit_length(), number.denominator.bit_length())
+        return str(number) if bits <= 400 else f"<a number of {bits} bits>"
+    names = {list: "a list", dict: "an object", float: "a float"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+def screen(value: object, depth: int, spent: list[int]) -> None:
+    """Refuse what no certificate contains, whatever its kind, before anything is computed."""
+    if depth > LIMITS["nesting"]:
+        refuse("The certificate", f"is nested more than {LIMITS['nesting']} deep")
+    if type(value) is list:
+        for item in value:
+            screen(item, depth + 1, spent)
+    elif type(value) is dict:
+        for key, item in value.items():
+            if type(key) is not str:
+                refuse("A field name", "is not a string")
+            screen(item, depth + 1, spent)
+    elif type(value) is str:
+        if dyadic := _HEX.fullmatch(value):
+            exponent = abs(int(dyadic[3] or 0))
+            spent[0] += exponent
+            spent[1] += len(value) * exponent
+        if spent[0] > LIMITS["bits in memory"] or spent[1] > LIMITS["hex digits times exponents"]:
+            refuse("The certificate", "has too many dyadic numbers with large exponents")
+        if len(value) > LIMITS["hex digits"] + 20:
+            refuse("A string of the certificate", "is too long")
+    elif type(value) is not int or abs(value) >= 2**53:
+        refuse(brief(value), "is neither an object, a list, a string nor an integer below 2^53")
+
+
+def fields(value: object, where: str, names: str) -> dict[str, Any]:
+    """An object with exactly the named fields."""
+    if type(value) is not dict:
+        refuse(where, f"must be an object, not {brief(value)}")
+    for name in names.split():
+        if name not in value:
+            refuse(where, f"lacks the field {name}")
+    for name in value:
+        if name not in names.split():
+            refuse(where, f"has an unknown field {brief(name)}")
+    return value
+
+
+def items(value: object, where: str, least: int = 1) -> list[Any]:
+    if type(value) is not list or len(value) < least:
+        refuse(where, f"must be a {'nonempty ' * least}list, not {brief(value)}")
+    return value
+
+
+def choice(value: object, where: str, options: Sequence[str]) -> str:
+    if type(value) is not str or value not in options:
+        refuse(where, f"must be one of {', '.join(options)}, not {brief(value)}")
+    return value
+
+
+def variant(value: object, where: str, tag: str, options: Mapping[str, str]) -> str:
+    """The tag of an object whose further fields depend on it, as ``options`` says."""
+    if type(value) is not dict:
+        refuse(where, f"must be an object, not {brief(value)}")
+    found = choice(value.get(tag), f"{where}.{tag}", tuple(options))
+    fields(value, where, f"{tag} {options[found]}")
+    return found
+
+
+def integer(value: object, where: str, below: int) -> int:
+    """A JSON integer in 0..below-1."""
+    if type(value) is not int or not 0 <= value < below:
+        refuse(where, f"must be an integer in 0..{below - 1}, not {brief(value)}")
+    return value
+
+
+def indices(value: object, where: str, below: int) -> list[int]:
+    """Distinct JSON integers in 0..below-1."""
+    found = [integer(x, f"An entry of {where}", below) for x in items(value, where, 0)]
+    if len(set(found)) != len(found):
+        refuse(where, "repeats an index")
+    return found
+
+
+_DIGITS = f"[1-9][0-9]{{0,{LIMITS['decimal digits'] - 1}}}"
+_HEX_DIGITS = f"[1-9a-f][0-9a-f]{{0,{LIMITS['hex digits'] - 1}}}"
+_DECIMAL = re.compile(rf"(0|-?{_DIGITS})(?:/({_DIGITS}))?")
+_HEX = re.compile(rf"(-?)0x(0|{_HEX_DIGITS})(?:p(0|-?[1-9][0-9]{{0,6}}))?")
+
+
+def number(value: object, where: str = "The entry") -> Fraction:
+    """An exact number: decimal integer, fraction in lowest terms, hex integer or hex dyadic."""
+    if type(value) is not str:
+        refuse(where, f"must be an exact number in a string, not {brief(value)}")
+    if parts := _DECIMAL.fullmatch(value):
+        if parts[2] is None:
+            return Fraction(int(parts[1]))
+        found = Fraction(int(parts[1]), int(parts[2]))
+        if found.denominator != int(parts[2]) or found.denominator == 1:
+            refuse(where, f"is the fraction {brief(value)}, which is not in lowest terms")
+        return found
+    if parts := _HEX.fullmatch(value):
+        mantissa, exponent = int(parts[2], 16), int(parts[3] or 0)
+        if abs(exponent) > LIMITS["exponent"]:
+            refuse(where, f"has an exponent beyond {LIMITS['exponent']}")
+        if parts[1] and not mantissa:
+            refuse(where, "is a negative zero")
+        mantissa = -mantissa if parts[1] else mantissa
+        return Fraction(mantissa << max(exponent, 0), 1 << max(-exponent, 0))
+    refuse(where, f"is {brief(value)}, which is not an exact number")
+
+
+def whole(value: object, where: str) -> int:
+    found = number(value, where)
+    if found.denominator != 1:
+        refuse(where, f"is {brief(found)}, which is not an integer")
+    return found.numerator
+
+
+def matrix(
+    value: object, where: str, rows: int | None = None, columns: int | None = None
+) -> Matrix:
+    """A nonempty list of nonempty rows of exact numbers, all of one length."""
+    table = items(value, where)
+    width = columns if columns is not None else len(items(table[0], f"{where}[0]"))
+    if rows is not None and len(table) != rows:
+        refuse(where, f"must have {rows} rows, not {len(table)}")
+    for i, row in enumerate(table):
+        if len(items(row, f"{where}[{i}]")) != width:
+            refuse(f"{where}[{i}]", f"must have {width} entries, not {len(row)}")
+    return Matrix(tuple(number(x, f"An entry of {where}") for x in row) for row in table)
+
+
+def prime(value: object, where: str) -> int:
+    """A prime, which is proved to be one."""
+    p = whole(value, where)
+    if p >= LIMITS["prime"]:
+        refuse(where, f"must be below {LIMITS['prime']}")
+    if not is_prime(p):
+        refuse(where, f"is {brief(p)}, which is not a prime")
+    return p
+
+
+def layer(value: object, where: str) -> Layer:
+    data = fields(value, where, "tokens unit W_E W_U heads")
+    tokens = items(data["tokens"], f"{where}.tokens")
+    for token in tokens:
+        if type(token) is not str or not token:
+            refuse(f"{where}.tokens", f"must be nonempty strings, not {brief(token)}")
+    if len(set(tokens)) != len(tokens):
+        refuse(f"{where}.tokens", "repeats a token")
+    unit = choice(data["unit"], f"{where}.unit", ("1", "ln2"))
+    embedding = matrix(data["W_E"], f"{where}.W_E", rows=len(tokens))
+    d = len(embedding[0])
+    heads = []
+    for i, head in enumerate(items(data["heads"], f"{where}.heads", 0)):
+        here = f"{where}.heads[{i}]"
+        part = fields(head, here, "W_Q W_K W_V W_O")
+        W_Q = matrix(part["W_Q"], f"{here}.W_Q", rows=d)
+        W_V = matrix(part["W_V"], f"{here}.W_V", rows=d)
+        W_K = matrix(part["W_K"], f"{here}.W_K", rows=len(W_Q[0]), columns=d)
+        W_O = matrix(part["W_O"], f"{here}.W_O", rows=len(W_V[0]), columns=d)
+        heads.append(Head(W_Q, W_K, W_V, W_O))
+    unembedding = matrix(data["W_U"], f"{where}.W_U", rows=d, columns=len(tokens))
+    return Layer(tuple(tokens), unit, embedding, unembedding, tuple(heads))
+
+
+def triples(value: object, where: str) -> list[list[Any]]:
+    """A nonempty list of lists of three."""
+    table = items(value, where)
+    for i, fact in enumerate(table):
+        if len(items(fact, f"{where}[{i}]")) != 3:
+            refuse(f"{where}[{i}]", "must have three entries")
+    return table
+
+
+def no_repeated_question(facts: Iterable[tuple[object, object, object]], where: str) -> None:
+    asked: set[tuple[object, object]] = set()
+    for k, q, _ in facts:
+        if (k, q) in asked:
+            refuse(where, f"has two facts about ({brief(k)}, {brief(q)})")
+        asked.add((k, q))
+
+
+# --- integers, mod p, and over Q ----------------------------------------------------------------
+
+
+def affordable(operations: int, bits_a: int, bits_b: int, what: str) -> None:
+    """Refuse a computation of so many products of numbers of so many bits if it is too long."""
+    work = operations * (1 + bits_a * bits_b // 60_000)
+    if work > LIMITS["work"]:
+        refuse(what, f"would take {work:.1e} units of work, and the limit is {LIMITS['work']:.1e}")
+
+
+def is_prime(n: int) -> bool:
+    """Deterministic Miller-Rabin: exact for n below LIMITS["prime"]."""
+    bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
+    if n < 2 or any(n % b == 0 for b in bases):
+        return n in bases
+    odd, twos = n - 1, 0
+    while odd % 2 == 0:
+        odd, twos = odd // 2, twos + 1
+    for base in bases:
+        x = pow(base, odd, n)
+        if x == 1 or any(pow(x, 1 << i, n) == n - 1 for i in range(twos)):
+            continue
+        return False
+    return True
+
+
+def bits_of(rows: Iterable[Iterable[int]]) -> int:
+    return max((x.bit_length() for row in rows for x in row), default=0)
+
+
+def common_denominator(values: Collection[Fraction]) -> int:
+    """The least d > 0 that makes all the values integers; refused if that takes too many bits."""
+    d = 1
+    for denominator in {x.denominator for x in values}:
+        d = math.lcm(d, denominator)
+        if d.bit_length() * len(values) > LIMITS["bits in memory"]:
+            refuse("The common denominator", "would be too long")
+    return d
+
+
+def cleared(row: Sequence[Fraction]) -> tuple[list[int], int]:
+    """Integers a and d > 0 with row = a / d."""
+    d = common_denominator(row)
+    return [x.numerator * (d // x.denominator) for x in row], d
+
+
+def cleared_all(matrices: Sequence[Matrix]) -> tuple[list[list[list[int]]], int]:
+    """Integer matrices A_i and one d > 0 with matrices_i = A_i / d."""
+    d = common_denominator([x for M in matrices for row in M for x in row])
+    return [[[x.numerator * (d // x.denominator) for x in row] for row in M] for M in matrices], d
+
+
+def dot(a: Iterable[int], b: Iterable[int]) -> int:
+    return sum(map(operator.mul, a, b))
+
+
+def times(row: Sequence[int], rows: Sequence[Sequence[int]]) -> list[int]:
+    """The row vector row · rows."""
+    return [dot(row, column) for column in zip(*rows, strict=True)]
+
+
+def nonsingular_mod(rows: Sequence[Sequence[int]], p: int) -> bool:
+    """Whether a square integer matrix has a nonzero determinant mod the prime p."""
+    affordable(len(rows) ** 3 // 3, p.bit_length(), p.bit_length(), "The elimination mod p")
+    left = [[x % p for x in row] for row in rows]
+    while left:
+        found = next((i for i, row in enumerate(left) if row[0]), None)
+        if found is None:
+            return False
+        pivot, *top = left.pop(found)
+        inverse = pow(pivot, -1, p)
+        for i, (first, *row) in enumerate(left):
+            f = first * inverse % p
+            left[i] = [(x - f * y) % p for x, y in zip(row, top, strict=True)] if f else row
+    return True
+
+
+def integer_rank(rows: Sequence[Sequence[int]], what: str) -> int:
+    """The rank over Q of an integer matrix, by Bareiss' fraction-free elimination.
+
+    After k pivots the entries are minors of order k + 1, up to sign, so each division by the
+    previous pivot is exact and no entry exceeds the Hadamard bound.
+    """
+    m, n = len(rows), len(rows[0])
+    hadamard = min(m, n) * (bits_of(rows) + n.bit_length())
+    affordable(2 * m * n * min(m, n) // 3, hadamard, hadamard // 10, what)
+    left, previous, rank = [list(row) for row in rows], 1, 0
+    while left and left[0]:
+        found = next((i for i, row in enumerate(left) if row[0]), None)
+        if found is None:
+            left = [row[1:] for row in left]
+            continue
+        pivot, *top = left.pop(found)
+        left = [
+            [(pivot * x - first * y) // previous for x, y in zip(row, top, strict=True)]
+            for first, *row in left
+        ]
+        previous, rank = pivot, rank + 1
+    return rank
+
+
+# --- enclosures of real numbers -----------------------------------------------------------------
+
+
+def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · e^-x <= hi for a rational x >= 0.
+
+    e^y for y = x / 2^k < 1/2 is summed from its Taylor series, once rounding down and once
+    rounding up; it is inverted and squared k times, rounding outwards.
+    """
+    if x >= bits:
+        return 0, 1  # e^-x <= 2^-x
+    halvings = int(x).bit_length() + 2 + math.isqrt(bits) // 3
+    guard = halvings + 16
+    w = bits + guard
+    one = 1 << w
+    y_low = (x.numerator << w) // (x.denominator << halvings)
+    y_high = y_low + 1
+    low = high = sum_low = sum_high = one
+    n = 0
+    while high > 1:
+        n += 1
+        low = (low * y_low >> w) // n
+        high = (high * y_high >> w) // n + 1
+        sum_low += low
+        sum_high += high
+    sum_high += high  # the tail: each further term is less than half of the one before it
+    low = (one << w) // sum_high
+    high = (one << w) // sum_low + 1
+    for _ in range(halvings):
+        low = low * low >> w
+        high = (high * high >> w) + 1
+    return low >> guard, (high >> guard) + 1
+
+
+def ln2(bits: int) -> tuple[Fraction, Fraction]:
+    """Rationals lo <= ln 2 <= hi: ln 2 = Σ 1/(n 2^n), where the tail after n = N is below 2^-N."""
+    low = sum((1 << 2 * bits - n) // n for n in range(1, bits + 1))
+    return Fraction(low, 1 << 2 * bits), Fraction(low + bits + (1 << bits), 1 << 2 * bits)
+
+
+def power(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · exp(-s·unit) <= hi for a rational s >= 0."""
+    if unit == "1":
+        return exp_minus(s, bits)
+    low, high = ln2(bits + int(s).bit_length() + 8)
+    return exp_minus(s * high, bits)[0], exp_minus(s * low, bits)[1]
+
+
+def sigmoid(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · 1/(1 + exp(-s·unit)) <= hi for a rational s >= 0."""
+    low, high = power(s, unit, bits)
+    one = 1 << bits
+    return (one << bits) // (one + high), (one << bits) // (one + low) + 1
+
+
+class Logits(NamedTuple):
+    """Distinct columns j with low_j <= scale · z_j <= high_j; counts_j tokens share z_j."""
+
+    bounds: Sequence[tuple[int, int]]
+    scale: int
+    counts: Sequence[int]
+    wanted: int
+
+
+def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
+    """Whether e^z_w / Σ_j counts_j e^z_j >= τ for the wanted w; None: not decided.
+
+    With a logit besides z_w the condition reads
+    (1 - τ counts_w) e^z_w >= τ Σ_{j ≠ w} counts_j e^z_j, and all z may be lowered by one constant.
+    """
+    own = tau.denominator - tau.numerator * z.counts[z.wanted]
+    if len(z.bounds) == 1 or own <= 0:
+        return len(z.bounds) == 1 and own >= 0
+    top = max(high for _, high in z.bounds)
+    low_gap = high_gap = 0  # of left side minus right side
+    for j, (low, high) in enumerate(z.bounds):
+        weight_low = exp_minus(Fraction(top - low, z.scale), bits)[0]
+        weight_high = exp_minus(Fraction(top - high, z.scale), bits)[1]
+        if j == z.wanted:
+            low_gap, high_gap = low_gap + own * weight_low, high_gap + own * weight_high
+        else:
+            share = tau.numerator * z.counts[j]
+            low_gap, high_gap = low_gap - share * weight_high, high_gap - share * weight_low
+    return True if low_gap >= 0 else False if high_gap < 0 else None
+
+
+@functools.cache
+def _table(steps: int, size: int) -> list[int]:
+    """Upper bounds of 2^64 · e^(-i/steps) for i < size."""
+    return [exp_minus(Fraction(i, steps), 64)[1] for i in range(size)]
+
+
+def probably(z: Logits, tau: Fraction) -> bool:
+    """A quick sufficient test for the same: e^-a <= e^-n e^-(m/1024) if n + m/1024 <= a."""
+    units, parts = _table(1, 65), _table(1024, 1024)
+    top = max(high for _, high in z.bounds)
+    total = 0
+    for j, (_, high) in enumerate(z.bounds):
+        if j != z.wanted:
+            n = ((top - high) << 10) // z.scale
+            weight = (units[n >> 10] * parts[n & 1023] >> 64) + 1 if n < 65_536 else 1
+            total += z.counts[j] * weight
+    share = tau.denominator - tau.numerator * z.counts[z.wanted]
+    own = exp_minus(Fraction(top - z.bounds[z.wanted][0], z.scale), 64)[0]
+    return share > 0 and share * own >= tau.numerator * total
+
+
+FIRST_PRECISION = 64
+
+
+def precisions() -> Iterator[int]:
+    bits = FIRST_PRECISION
+    while bits <= LIMITS["precision bits"]:
+        yield bits
+        bits *= 2
+
+
+# --- the attention layer ------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Residual:
+    """The last residual vector (base + Σ σ(s) delta_s) / denominator, all of it integers.
+
+    The s > 0 are distinct rationals, times the unit; σ is the logistic function.
+    """
+
+    base: list[int]
+    deltas: dict[Fraction, list[int]]
+    denominator: int
+
+
+class Forward:
+    """The forward pass of a layer on (k, q), at the last position (Wong 2025, equations 2 and 3).
+
+    With rows x of W_E, the attention to the position of k is α = σ((x_q W_Q W_K (x_k - x_q)ᵀ)·unit)
+    and the logits are y W_U with y = x_q + Σ_h (x_q + α_h (x_k - x_q)) W_V W_O.
+    """
+
+    def __init__(self, layer: Layer, facts: int) -> None:
+        """Make the weights integers; refuse if so many facts would take too long."""
+        self.unit = layer.unit
+        self.rows = [cleared(row) for row in layer.W_E]
+        W_V, d_v = cleared_all([head.W_V for head in layer.heads])
+        W_O, d_o = cleared_all([head.W_O for head in layer.heads])
+        W_Q, d_q = cleared_all([head.W_Q for head in layer.heads])
+        W_K, d_k = cleared_all([head.W_K for head in layer.heads])
+        self.heads = list(zip(W_Q, W_K, W_V, W_O, strict=True))
+        self.value_scale, self.score_scale = d_v * d_o, d_q * d_k
+        (W_U,), self.unembedding_scale = cleared_all([layer.W_U])
+        # Tokens with one and the same column of W_U have the same logit on every input.
+        by_token = list(zip(*W_U, strict=True))
+        self.columns = list(dict.fromkeys(by_token))
+        place = {column: j for j, column in enumerate(self.columns)}
+        self.column_of = [place[column] for column in by_token]
+        tally = Counter(self.column_of)
+        self.counts = [tally[j] for j in range(len(self.columns))]
+        self.coordinates = list(zip(*self.columns, strict=True))
+        self.norms = [sum(map(abs, column)) for column in self.columns]
+        self.parts = functools.cache(self._parts)
+        self.patience = LIMITS["work"] // 4  # for what the first precision leaves open
+        d, inner = len(self.coordinates), sum(len(k) + len(o) for _, k, _, o in self.heads)
+        x = max(bits_of([row]) + scale.bit_length() for row, scale in self.rows)
+        w = max(map(bits_of, (*W_Q, *W_K, *W_V, *W_O)), default=0) + self.value_scale.bit_length()
+        known = min(2 * facts, len(self.rows))
+        affordable(known * d * 2 * inner, x + w, w, "The forward pass")
+        pairs = facts * (len(self.columns) * (d + 1) + len(self.heads) * (d + 150))
+        affordable(pairs, 3 * x + 2 * w + 64, bits_of(W_U), "The comparison of the logits")
+
+    def _parts(self, t: int) -> list[tuple[list[int], list[int], list[int]]]:
+        """For each head x W_Q, x W_Kᵀ and x W_V W_O of token t, scaled to integers."""
+        x = self.rows[t][0]
+        return [
+            (times(x, W_Q), [dot(x, row) for row in W_K], times(times(x, W_V), W_O))
+            for W_Q, W_K, W_V, W_O in self.heads
+        ]
+
+    def residual(self, k: int, q: int) -> Residual:
+        d_k, (x_q, d_q) = self.rows[k][1], self.rows[q]
+        base = [d_k * self.value_scale * x for x in x_q]
+        terms: dict[Fraction, list[int]] = {}
+        for (_, key_k, value_k), (query, key_q, value_q) in zip(
+            self.parts(k), self.parts(q), strict=True
+        ):
+            score = d_q * dot(query, key_k) - d_k * dot(query, key_q)
+            s = Fraction(score, d_q * d_q * d_k * self.score_scale)
+            delta = [d_q * a - d_k * b for a, b in zip(value_k, value_q, strict=True)]
+            base = [a + d_k * b for a, b in zip(base, value_q, strict=True)]
+            if s < 0:  # σ(s) = 1 - σ(-s)
+                base = [a + b for a, b in zip(base, delta, strict=True)]
+                delta = [-a for a in delta]
+            known = terms.get(abs(s), [0] * len(base))
+            terms[abs(s)] = [a + b for a, b in zip(known, delta, strict=True)]
+        # Terms with a rational σ(s) = a / (a + 1) join the base over a common denominator.
+        rational = {s: 1 << s.numerator for s in terms if self.rational(s)}
+        common = math.lcm(*(a + 1 for a in rational.values()))
+        base = [common * x for x in base]
+        for s, a in rational.items():
+            share = common // (a + 1) * a
+            base = [x + share * y for x, y in zip(base, terms[s], strict=True)]
+        deltas = {
+            s: [common * x for x in delta]
+            for s, delta in terms.items()
+            if s not in rational and any(delta)
+        }
+        return Residual(base, deltas, common * d_k * d_q * self.value_scale)
+
+    def rational(self, s: Fraction) -> bool:
+        """Whether σ(s·unit) is 2^s / (2^s + 1) with a short integer s."""
+        return s == 0 or (self.unit == "ln2" and s.denominator == 1 and s <= 256)
+
+    def enclosure(self, y: Residual, bits: int) -> tuple[list[int], int, int]:
+        """Integers c_i, R, S > 0 with |S · y_i - c_i| <= R for every coordinate i."""
+        center = [a << (bits + 1) for a in y.base]
+        radius = [0] * len(center)
+        for s, delta in y.deltas.items():
+            low, high = sigmoid(s, self.unit, bits)
+            center = [c + (low + high) * x for c, x in zip(center, delta, strict=True)]
+            radius = [r + (high - low) * abs(x) for r, x in zip(radius, delta, strict=True)]
+        return center, max(radius), y.denominator << (bits + 1)
+
+    def highest(self, center: Sequence[int], r: int) -> list[int]:
+        """center · u + r |u|_1 for every distinct column u of W_U (made integer)."""
+        total = [r * n for n in self.norms]
+        for c, coordinate in zip(center, self.coordinates, strict=True):
+            if c:
+                total = [t + c * x for t, x in zip(total, coordinate, strict=True)]
+        return total
+
+    def equal_logits(self, y: Residual, i: int, j: int) -> bool:
+        """Whether columns i and j surely have equal logits (in unit "1" this is also necessary)."""
+        gap = [a - b for a, b in zip(self.columns[i], self.columns[j], strict=True)]
+        return not any(dot(v, gap) for v in (y.base, *y.deltas.values()))
+
+    def strict_argmax(self, k: int, q: int, v: int) -> bool | None:
+        """Whether the logit of v exceeds that of every other token; None: not decided."""
+        wanted = self.column_of[v]
+        if self.counts[wanted] > 1:
+            return False
+        y = self.residual(k, q)
+        rivals = [j for j in range(len(self.columns)) if j != wanted]
+        for bits in precisions():
+            center, r, _ = self.enclosure(y, bits)
+            own, error = dot(center, self.columns[wanted]), r * self.norms[wanted]
+            if bits == FIRST_PRECISION:
+                highest = self.highest(center, r)
+                highest[wanted] = own - error - 1
+                if max(highest) < own - error:
+                    return True
+                rivals = [j for j, x in enumerate(highest) if x >= own - error]
+            self.patience -= len(rivals) * bits // 8
+            if self.patience <= 0:
+                return None
+            left = []
+            for j in rivals:
+                other, margin = dot(center, self.columns[j]), error + r * self.norms[j]
+                if other - margin >= own or self.equal_logits(y, wanted, j):
+                    return False
+                if other + margin >= own:
+                    left.append(j)
+            if not left:
+                return True
+            rivals = left
+        return None
+
+    def probable(self, k: int, q: int, v: int, tau: Fraction) -> bool | None:
+        """Whether softmax(logits)_v >= tau over the full vocabulary; None: not decided."""
+        wanted, y = self.column_of[v], self.residual(k, q)
+        for bits in precisions():
+            center, r, scale = self.enclosure(y, bits)
+            scale *= self.unembedding_scale
+            bounds = [
+                (x - 2 * r * n, x) for x, n in zip(self.highest(center, r), self.norms, strict=True)
+            ]
+            z = Logits(bounds, scale, self.counts, wanted)
+            if bits == FIRST_PRECISION:
+                if probably(z, tau):
+                    return True
+                if all(self.equal_logits(y, wanted, j) for j in range(len(self.columns))):
+                    return tau * len(self.column_of) <= 1
+            self.patience -= len(self.columns) * bits
+            decided = probability_at_least(z, tau, bits) if self.patience > 0 else None
+            if decided is not None or self.patience <= 0:
+                return decided
+        return None
+
+    def knows(self, k: int, q: int, v: int, tau: Fraction | None) -> bool | None:
+        """Strict argmax if there is no τ, else probability at least τ; None: not decided."""
+        return self.strict_argmax(k, q, v) if tau is None else self.probable(k, q, v, tau)
+
+
+# --- the kinds ----------------------------------------------------------------------------------
+
+
+def check_minor(rows: Sequence[Sequence[int]], p: int, rank: int, name: str) -> Step:
+    """The lower bound: a minor of order ``rank`` that is nonzero mod p."""
+    if len(rows) != rank:
+        return Step(False, f"the minor has order {len(rows)} and shows nothing about rank {rank}")
+    if nonsingular_mod(rows, p):
+        return Step(True, f"rank >= {rank}: a minor of {name} of order {rank} is nonzero mod {p}")
+    return Step(False, f"the minor of {name} of order {rank} is zero mod {p}")
+
+
+def minor_of(data: Mapping[str, Any], m: int, n: int) -> tuple[int, list[int], list[int]]:
+    rows = indices(data["rows"], "lower.rows", m)
+    columns = indices(data["columns"], "lower.columns", n)
+    if len(rows) != len(columns):
+        refuse("lower", "has different numbers of rows and columns")
+    return prime(data["prime"], "lower.prime"), rows, columns
+
+
+def size_bound(rank: int, m: int, n: int) -> Step:
+    if rank == min(m, n):
+        return Step(True, f"rank <= {rank}: the matrix is {m} x {n}")
+    return Step(False, f"rank <= {rank} does not follow from the size {m} x {n}")
+
+
+def check_matrix_rank(data: Mapping[str, Any]) -> Iterator[Step]:
+    """rank(M) = r: a nonzero minor of order r, and r = min(m, n) or a factorisation through r."""
+    fields(data, "The certificate", "matrix rank lower upper")
+    M = matrix(data["matrix"], "matrix")
+    m, n = len(M), len(M[0])
+    rank = integer(data["rank"], "rank", min(m, n) + 1)
+    p, rows, columns = minor_of(fields(data["lower"], "lower", "prime rows columns"), m, n)
+    upper = data["upper"]
+    method = variant(upper, "upper", "method", {"size": "", "factorisation": "left right"})
+    factors: tuple[Matrix, Matrix] | None = None
+    if method == "factorisation" and (rank or upper["left"] != [] or upper["right"] != []):
+        left = matrix(upper["left"], "upper.left", rows=m)
+        factors = left, matrix(upper["right"], "upper.right", rows=len(left[0]), columns=n)
+
+    if any(x.denominator % p == 0 for row in M for x in row):
+        yield Step(False, f"the prime {p} divides a denominator of the matrix")
+    integers = {i: cleared(M[i])[0] for i in rows}
+    yield check_minor([[integers[i][j] for j in columns] for i in rows], p, rank, "M")
+    if method == "size":
+        yield size_bound(rank, m, n)
+    elif factors is None:
+        yield Step(not any(map(any, M)), "rank <= 0 by the factorisation [] · [], that is, M = 0")
+    elif len(factors[1]) != rank:
+        inner = len(factors[1])
+        yield Step(False, f"a factorisation through dimension {inner} does not show rank {rank}")
+    else:
+        yield check_product(*factors, M)
+
+
+def check_product(left: Matrix, right: Matrix, M: Matrix) -> Step:
+    """left · right = M, exactly; the rows of left and the columns of right are made integers."""
+    rows = [cleared(row) for row in left]
+    columns = [cleared(column) for column in zip(*right, strict=True)]
+    cost = len(left) * len(right) * len(columns)
+    affordable(cost, bits_of(a for a, _ in rows), bits_of(b for b, _ in columns), "The product")
+    for i, (a, d) in enumerate(rows):
+        for j, (b, e) in enumerate(columns):
+            if dot(a, b) * M[i][j].denominator != M[i][j].numerator * d * e:
+                return Step(False, f"left · right differs from M at row {i}, column {j}")
+    return Step(True, f"rank <= {len(right)}: M = left · right through dimension {len(right)}")
+
+
+def check_softmax_rank(data: Mapping[str, Any]) -> Iterator[Step]:
+    """The rank over R of the row-softmax of M·unit, which is that of its entrywise exponential.
+
+    In unit 1, exp(M_ij) = z^e_ij with z = e^(1/q) transcendental and integers e_ij: a minor is
+    zero iff it is the zero polynomial (after shifting exponents). In unit ln2, z is the number 2.
+    """
+    fields(data, "The certificate", "logits unit rank lower upper")
+    M = matrix(data["logits"], "logits")
+    m, n = len(M), len(M[0])
+    unit = choice(data["unit"], "unit", ("1", "ln2"))
+    rank = integer(data["rank"], "rank", min(m, n) + 1)
+    lower = fields(data["lower"], "lower", "prime rows columns" + " point" * (unit == "1"))
+    p, rows, columns = minor_of(lower, m, n)
+    point = whole(lower["point"], "lower.point") if unit == "1" else 2
+    if not 2 <= point < p:
+        refuse("lower", "must have 2 <= point < prime (in unit ln2 the point is 2)")
+    exact = "specialisation" if unit == "1" else "exact"
+    methods = {"size": "", "row-classes": "", "column-classes": "", exact: ""}
+    method = variant(data["upper"], "upper", "method", methods)
+    (exponents,), q = cleared_all([M])
+    if unit == "ln2" and q != 1:
+        refuse("logits", "must be integers in unit ln2")
+
+    # z0^e is well defined mod p for negative e too, and depends on e mod p - 1 only
+    minor = [[pow(point, exponents[i][j] % (p - 1), p) for j in columns] for i in rows]
+    yield check_minor(minor, p, rank, "exp(M)" if unit == "ln2" else f"z^e_ij at z = {point}")
+    if method == "size":
+        yield size_bound(rank, m, n)
+    elif method in ("row-classes", "column-classes"):
+        lines = exponents if method == "row-classes" else list(zip(*exponents, strict=True))
+        classes = len({tuple(x - line[0] for x in line) for line in lines})
+        ok = classes == rank
+        what = "rows" if method == "row-classes" else "columns"
+        text = f"{classes} classes of {what} that are equal up to a constant"
+        yield Step(ok, f"rank <= {rank}: {text}" if ok else f"{text}, not {rank}")
+    else:
+        yield check_exact_softmax_rank(exponents, rank, unit)
+
+
+def check_exact_softmax_rank(exponents: list[list[int]], rank: int, unit: str) -> Step:
+    """rank(z^e_ij) <= r, by the exact rank at an integer z.
+
+    A minor of order r + 1 is, up to a power of z, a polynomial whose integer coefficients are at
+    most (r + 1)! in absolute value: it vanishes at z = (r + 1)! + 1 only if it is zero (Cauchy).
+    """
+    z = 2 if unit == "ln2" else math.factorial(rank + 1) + 1
+    for _ in range(2):  # multiply rows, then columns, by powers of z: exponents start from 0
+        exponents = [[x - min(row) for x in row] for row in zip(*exponents, strict=True)]
+    bits = max(map(max, exponents)) * z.bit_length()
+    affordable(sum(map(len, exponents)), bits, bits, "The matrix z^e_ij")
+    found = integer_rank([[z**x for x in row] for row in exponents], "The elimination of z^e_ij")
+    if found == rank:
+        return Step(True, f"rank <= {rank}: the exact rank at z = {brief(z)} is {found}")
+    return Step(False, f"the exact rank at z = {brief(z)} is {found}, not {rank}")
+
+
+def check_memorization(data: Mapping[str, Any]) -> Iterator[Step]:
+    """A layer answers every question (k, q) with v: by strict argmax, or with probability >= τ."""
+    fields(data, "The certificate", "layer facts criterion")
+    net = layer(data["layer"], "layer")
+    count = len(net.tokens)
+    facts = [
+        (integer(k, "A key", count), integer(q, "A query", count), integer(v, "A value", count))
+        for k, q, v in triples(data["facts"], "facts")
+    ]
+    no_repeated_question(facts, "facts")
+    criterion = data["criterion"]
+    kind = variant(criterion, "criterion", "type", {"argmax": "", "probability": "tau"})
+    tau = number(criterion["tau"], "criterion.tau") if kind == "probability" else None
+    if tau is not None and not 0 < tau < 1:
+        refuse("criterion.tau", "must lie strictly between 0 and 1")
+
+    forward = Forward(net, len(facts))
+    says = "has the strictly largest logit" if tau is None else f"has probability >= {brief(tau)}"
+    for i, (k, q, v) in enumerate(facts):
+        answer = forward.knows(k, q, v, tau)
+        if answer is not True:
+            names = ", ".join(brief(net.tokens[t]) for t in (k, q, v))
+            why = f"it does not hold that the value {says}"
+            if answer is None:
+                why = f"undecided within the limits whether the value {says}"
+            yield Step(False, f"fact {i} ({names}): {why}")
+    yield Step(True, f"the value {says} among {count} tokens, for all {len(facts)} facts")
+
+
+# --- refutations: a small language of comparisons -----------------------------------------------
+
+
+def as_index(value: Fraction, below: int) -> int:
+    if value.denominator != 1 or not 0 <= value < below:
+        refuse("An index", f"is {brief(value)}, outside 0..{below - 1}")
+    return value.numerator
+
+
+def rank(M: Iterable[Sequence[Fraction]]) -> int:
+    return integer_rank([cleared(row)[0] for row in M], "The rank")
+
+
+def threshold(M: Matrix, tau: Fraction) -> Matrix:
+    if not 0 < tau <= 1:
+        refuse("The threshold", "must lie in (0, 1]")
+    bits = max(max(x.numerator.bit_length(), x.denominator.bit_length()) for r in M for x in r)
+    affordable(100 * len(M) * len(M[0]) ** 2, len(M[0]) * bits, bits, "The softmax")
+    return Matrix(tuple(softmax_at_least(row, j, tau) for j in range(len(row))) for row in M)
+
+
+def softmax_at_least(row: Sequence[Fraction], j: int, tau: Fraction) -> Fraction:
+    """1 if softmax(row)_j >= τ for rational logits, else 0.
+
+    Equality needs every logit to be equal, since exponentials of distinct rationals are linearly
+    independent over Q; so unequal logits are decided at some finite precision.
+    """
+    integers, scale = cleared(row)
+    tally = Counter(integers)
+    bounds = [(x, x) for x in tally]
+    z = Logits(bounds, scale, list(tally.values()), bounds.index((integers[j], integers[j])))
+    for bits in precisions():
+        found = probability_at_least(z, tau, bits)
+        if found is not None:
+            return Fraction(found)
+    raise Undecided("a softmax probability is too close to the threshold to be told from it")
+
+
+def product(A: Matrix, B: Matrix) -> Matrix:
+    if len(A[0]) != len(B):
+        refuse("A product", f"of a matrix with {len(A[0])} columns and one with {len(B)} rows")
+    left = [cleared(row) for row in A]
+    right = [cleared(column) for column in zip(*B, strict=True)]
+    cost = len(A) * len(B) * len(right)
+    affordable(cost, bits_of(a for a, _ in left), bits_of(b for b, _ in right), "A product")
+    return Matrix(tuple(Fraction(dot(a, b), d * e) for b, e in right) for a, d in left)
+
+
+def identity(n: Fraction) -> Matrix:
+    size = range(as_index(n - 1, 1000) + 1)
+    return Matrix(tuple(Fraction(i == j) for j in size) for i in size)
+
+
+def flattening_rank(T: Tensor, mode: Fraction) -> int:
+    kept = as_index(mode, 3)
+    sizes = (len(T), len(T[0]), len(T[0][0]))
+    lines: list[list[Fraction]] = [[] for _ in range(sizes[kept])]
+    for i, j, k in itertools.product(*map(range, sizes)):
+        lines[(i, j, k)[kept]].append(T[i][j][k])
+    return rank(lines)
+
+
+def tensor(D: Facts) -> Tensor:
+    keys, queries, values = (sorted(set(names)) for names in zip(*D, strict=True))
+    affordable(10 * len(keys) * len(queries) * len(values), 1, 1, "The tensor")
+    present = set(D)
+    return Tensor(
+        Matrix(tuple(Fraction((k, q, v) in present) for v in values) for q in queries) for k in keys
+    )
+
+
+def answers(L: Layer, D: Facts, tau: Fraction | None = None) -> list[bool]:
+    """For each fact whether the layer knows it; an open comparison is never counted either way."""
+    place = {token: i for i, token in enumerate(L.tokens)}
+    for name in (name for fact in D for name in fact if name not in place):
+        refuse(brief(name), "is named by a fact and is no token of the layer")
+    if tau is not None and not 0 < tau <= 1:
+        refuse("The threshold", "must lie in (0, 1]")
+    forward = Forward(L, len(D))
+    known = [forward.knows(place[k], place[q], place[v], tau) for k, q, v in D]
+    if None in known:
+        raise Undecided("a fact of the layer stays undecided at the largest precision")
+    return [x is True for x in known]
+
+
+class Word(NamedTuple):
+    """A function of the language; Fraction stands for a number, and a bool counts as 0 or 1."""
+
+    takes: tuple[type, ...]
+    meaning: str
+    function: Callable[..., Any]
+
+
+_M, _D, _L, _N = Matrix, Facts, Layer, Fraction
+VOCABULARY: dict[str, Word] = {
+    "rank": Word((_M,), "the rank over Q", rank),
+    "argmax": Word(
+        (_M,),
+        "row by row, 1 at every largest entry and 0 elsewhere (Wong 2025, equation 11)",
+        lambda M: Matrix(tuple(Fraction(x == max(row)) for x in row) for row in M),
+    ),
+    "threshold": Word((_M, _N), "1 where row softmax >= τ (Wong 2025, equation 13)", threshold),
+    "rows": Word((_M,), "the number of rows", len),
+    "columns": Word((_M,), "the number of columns", lambda M: len(M[0])),
+    "entry": Word(
+        (_M, _N, _N),
+        "M_ij, indices from 0",
+        lambda M, i, j: M[as_index(i, len(M))][as_index(j, len(M[0]))],
+    ),
+    "max_entry": Word((_M,), "the largest entry", lambda M: max(map(max, M))),
+    "min_entry": Word((_M,), "the smallest entry", lambda M: min(map(min, M))),
+    "transpose": Word((_M,), "Mᵀ", lambda M: Matrix(zip(*M, strict=True))),
+    "product": Word((_M, _M), "A·B", product),
+    "gram": Word((_M,), "P·Pᵀ", lambda P: product(P, Matrix(zip(*P, strict=True)))),
+    "identity": Word((_N,), "the n × n identity matrix", identity),
+    "equal": Word((_M, _M), "same shape and entries", lambda A, B: A == B),
+    "distinct_rows": Word((_M,), "no two rows are equal", lambda P: len(set(P)) == len(P)),
+    "unit_rows": Word(
+        (_M,),
+        "every row lies on the unit sphere",
+        lambda P: all(dot(a, a) == d * d for a, d in map(cleared, P)),
+    ),
+    "flattening_rank": Word(
+        (Tensor, _N),
+        "the rank over Q when index 0, 1 or 2 is kept and the others are merged",
+        flattening_rank,
+    ),
+    "tensor": Word((_D,), "0/1 over the sorted keys, queries, values (Wong 2025, eq. 1)", tensor),
+    "slices_rank_sum": Word(
+        (_D,),
+        "min(Σ_k |V_k|, Σ_q |V_q|), the bound of Wong 2025, Proposition 2.1",
+        lambda D: min(len({(k, v) for k, _, v in D}), len({(q, v) for _, q, v in D})),
+    ),
+    "size": Word((_D,), "the number of facts", len),
+    "keys": Word((_D,), "|K|, the number of different keys", lambda D: len({f[0] for f in D})),
+    "queries": Word(
+        (_D,), "|Q|, the number of different queries", lambda D: len({f[1] for f in D})
+    ),
+    "values": Word((_D,), "|V|, the number of different values", lambda D: len({f[2] for f in D})),
+    "tokens": Word((_L,), "|T|, the size of the vocabulary", lambda L: len(L.tokens)),
+    "d_model": Word((_L,), "the dimension of the embedding", lambda L: len(L.W_E[0])),
+    "heads": Word((_L,), "the number of heads", lambda L: len(L.heads)),
+    "d_qk": Word(
+        (_L,), "the largest query-key dimension", lambda L: max([0, *(len(h.W_K) for h in L.heads)])
+    ),
+    "d_vo": Word(
+        (_L,),
+        "the largest value-output dimension",
+        lambda L: max([0, *(len(h.W_O) for h in L.heads)]),
+    ),
+    "memorizes": Word(
+        (_L, _D),
+        "for every fact (k, q, v) the logit of v is strictly largest over the full vocabulary",
+        lambda L, D: all(answers(L, D)),
+    ),
+    "memorizes_at": Word(
+        (_L, _D, _N),
+        "for every fact (k, q, v) the probability of v over the full vocabulary is >= τ",
+        lambda L, D, tau: all(answers(L, D, tau)),
+    ),
+    "accuracy": Word(
+        (_L, _D), "the share of memorized facts", lambda L, D: Fraction(sum(answers(L, D)), len(D))
+    ),
+    "accuracy_at": Word(
+        (_L, _D, _N),
+        "the share of facts known with probability >= τ (Wong 2025, equation 14)",
+        lambda L, D, tau: Fraction(sum(answers(L, D, tau)), len(D)),
+    ),
+    "length": Word((Integers,), "the length of a list of integers", len),
+}
+
+
+@dataclass(frozen=True)
+class Statement:
+    """For every instance: if all the hypotheses hold, so does the conclusion."""
+
+    instance: Mapping[str, type]
+    hypotheses: tuple[str, ...]
+    conclusion: str
+
+
+RESERVED = ("wong/", "dana/", "mahdavi/", "lemmax/")
+STATEMENTS: dict[str, Statement] = {
+    "wong/argmax-rank-one": Statement({"M": Matrix}, ("rank(M) == 1",), "rank(argmax(M)) <= 2"),
+    "lemmax/argmax-rank-one-sharp": Statement(
+        {"M": Matrix}, ("rank(M) == 1",), "rank(argmax(M)) <= 3"
+    ),
+    "wong/proposition-3.6-proof": Statement(
+        {"P": Matrix},
+        ("columns(P) >= 2", "rows(P) >= columns(P)", "distinct_rows(P)", "unit_rows(P)"),
+        "rank(gram(P)) == columns(P)",
+    ),
+}
+
+_OPERATORS: dict[type, tuple[str, str, Callable[[Any, Any], bool]]] = {
+    ast.Eq: ("==", "!=", operator.eq),
+    ast.NotEq: ("!=", "==", operator.ne),
+    ast.Lt: ("<", ">=", operator.lt),
+    ast.LtE: ("<=", ">", operator.le),
+    ast.Gt: (">", "<=", operator.gt),
+    ast.GtE: (">=", "<", operator.ge),
+}
+_ARITHMETIC: dict[type, Callable[[Fraction, Fraction], Fraction]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+}
+
+
+def parse(text: object, where: str) -> ast.expr:
+    """The syntax tree of a comparison; only the nodes of the language are let through."""
+    if type(text) is not str or len(text) > LIMITS["comparison characters"]:
+        refuse(where, f"must be a text of at most {LIMITS['comparison characters']} characters")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            tree = ast.parse(text.strip(), mode="eval").body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        refuse(where, f"is {brief(text)}, which cannot be parsed")
+    known = (ast.Compare, ast.Call, ast.Name, ast.Load, ast.Constant, ast.BinOp, ast.UnaryOp)
+    allowed = (*known, ast.USub, *_OPERATORS, *_ARITHMETIC)
+    for node in ast.walk(tree):
+        bad = type(node) not in allowed
+        bad |= isinstance(node, ast.Compare) and (node is not tree or len(node.ops) != 1)
+        bad |= isinstance(node, ast.Constant) and type(node.value) is not int
+        bad |= isinstance(node, ast.Call) and bool(
+            node.keywords or not isinstance(node.func, ast.Name) or node.func.id not in VOCABULARY
+        )
+        if bad:
+            refuse(where, f"is {brief(text)}, which is not in the language of comparisons")
+    return tree
+
+
+def names_in(tree: ast.expr) -> set[str]:
+    """The instance entries that an expression speaks about."""
+    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
+
+
+def evaluate(node: ast.expr, instance: Mapping[str, Any]) -> Any:
+    """The value of an expression: a number (0 or 1 for a predicate), or an object."""
+    if isinstance(node, ast.Constant):
+        return Fraction(int(str(node.value)))
+    if isinstance(node, ast.Name):
+        return instance[node.id]
+    if isinstance(node, ast.UnaryOp):
+        return -as_number(evaluate(node.operand, instance))
+    if isinstance(node, ast.BinOp):
+        left = as_number(evaluate(node.left, instance))
+        right = as_number(evaluate(node.right, instance))
+        if isinstance(node.op, ast.Div) and right == 0:
+            refuse("A comparison", "divides by zero")
+        bits = [max(x.numerator.bit_length(), x.denominator.bit_length()) for x in (left, right)]
+        affordable(1000, *bits, "A comparison")
+        return _ARITHMETIC[type(node.op)](left, right)
+    assert isinstance(node, ast.Call)
+    assert isinstance(node.func, ast.Name)
+    kinds, _, function = VOCABULARY[node.func.id]
+    arguments = [evaluate(x, instance) for x in node.args]
+    arguments = [Fraction(x) if type(x) in (int, bool) else x for x in arguments]
+    if tuple(map(type, arguments)) != kinds:
+        wanted = ", ".join("number" if k is Fraction else k.__name__.lower() for k in kinds)
+        refuse(f"{node.func.id}(...)", f"takes ({wanted})")
+    return function(*arguments)
+
+
+def as_number(value: Any) -> Fraction:
+    if type(value) not in (int, bool, Fraction):
+        refuse("A comparison", f"uses {brief(value)} where a number is wanted")
+    return Fraction(value)
+
+
+def compare(tree: ast.expr, instance: Mapping[str, Any]) -> Step:
+    """Whether a comparison is true, with its values: "rank(argmax(M)) = 3 > 2"."""
+    if not isinstance(tree, ast.Compare):
+        value = evaluate(tree, instance)
+        if type(value) is not bool:
+            refuse(brief(ast.unparse(tree)), "is no comparison")
+        return Step(value, f"{ast.unparse(tree)} is {'true' if value else 'false'}")
+    sides = [tree.left, *tree.comparators]
+    left, right = (as_number(evaluate(side, instance)) for side in sides)
+    symbol, negated, holds = _OPERATORS[type(tree.ops[0])]
+    ok = holds(left, right)
+    texts = [
+        brief(v) if isinstance(side, ast.Constant) else f"{ast.unparse(side)} = {brief(v)}"
+        for side, v in zip(sides, (left, right), strict=True)
+    ]
+    return Step(ok, f"{texts[0]} {symbol if ok else negated} {texts[1]}")
+
+
+def instance_value(value: Any, where: str) -> Any:
+    """A number, a matrix, a tensor or integers, bare or tagged; a layer or facts, tagged.
+
+    Tagged means an object with one field that names the kind: {"layer": {...}}.
+    """
+    if type(value) is dict and len(value) == 1:
+        kind, value = next(iter(value.items()))
+    elif type(value) is list and value and type(value[0]) is int:
+        kind = "integers"
+    elif type(value) is list and value and type(value[0]) is list and value[0]:
+        kind = "tensor" if type(value[0][0]) is list else "matrix"
+    else:
+        kind = "number"
+    readers: dict[str, Callable[[object, str], Any]] = {
+        "number": number,
+        "matrix": matrix,
+        "layer": layer,
+        "integers": lambda v, here: Integers(integer(x, here, 2**53) for x in items(v, here)),
+        "tensor": tensor_value,
+        "facts": facts_value,
+    }
+    return readers[choice(kind, f"The kind of {where}", tuple(readers))](value, where)
+
+
+def tensor_value(value: object, where: str) -> Tensor:
+    parts = [matrix(part, f"{where}[{i}]") for i, part in enumerate(items(value, where))]
+    if len({(len(part), len(part[0])) for part in parts}) != 1:
+        refuse(where, "has slices of different shapes")
+    return Tensor(parts)
+
+
+def facts_value(value: object, where: str) -> Facts:
+    facts = Facts((k, q, v) for k, q, v in triples(value, where))
+    if any(type(name) is not str or not name for fact in facts for name in fact):
+        refuse(where, "must consist of token names")
+    no_repeated_question(facts, where)
+    return facts
+
+
+def check_refutation(data: Mapping[str, Any]) -> Iterator[Step]:
+    """An instance of a claim for which every hypothesis is true and the conclusion is false."""
+    fields(data, "The certificate", "claim statement instance")
+    claim = data["claim"]
+    if type(claim) is not str or not re.fullmatch(r"[a-z0-9-]+/[a-z0-9.-]{1,100}", claim):
+        refuse("claim", f"must be an id such as wong/argmax-rank-one, not {brief(claim)}")
+    text = fields(data["statement"], "statement", "hypotheses conclusion")
+    given = items(text["hypotheses"], "statement.hypotheses", 0)
+    hypotheses = [parse(h, "A hypothesis") for h in given]
+    conclusion = parse(text["conclusion"], "The conclusion")
+    if type(data["instance"]) is not dict:
+        refuse("instance", "must be an object")
+    for name in data["instance"]:
+        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", name):
+            refuse("instance", f"has a name {brief(name)} that is not a short identifier")
+    instance = {name: instance_value(v, f"instance.{name}") for name, v in data["instance"].items()}
+    if set(instance) != set().union(*map(names_in, (*hypotheses, conclusion))):
+        refuse("instance", "must name exactly what the statement speaks about")
+
+    if claim.startswith(RESERVED):
+        known = STATEMENTS.get(claim)
+        if known is None:
+            yield Step(False, f"{claim} is not among the statements that this checker knows")
+            return
+        shown = f"{' and '.join(known.hypotheses)} => {known.conclusion}"
+        if (tuple(given), text["conclusion"]) != (known.hypotheses, known.conclusion):
+            yield Step(False, f"the statement is not that of the claim {claim}: {shown}")
+            return
+        if {name: type(value) for name, value in instance.items()} != dict(known.instance):
+            refuse("instance", f"has values of kinds that do not belong to {claim}")
+        yield Step(True, f"claim {claim}: {shown}")
+    else:
+        yield Step(True, f"claim {claim}: statement as given by the certificate")
+    for hypothesis in hypotheses:
+        ok, shown = compare(hypothesis, instance)
+        yield Step(ok, f"hypothesis: {shown}" if ok else f"a hypothesis is false: {shown}")
+    ok, shown = compare(conclusion, instance)
+    yield Step(not ok, f"the conclusion holds: {shown}" if ok else f"the conclusion fails: {shown}")
+
+
+KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
+    "matrix-rank": check_matrix_rank,
+    "softmax-rank": check_softmax_rank,
+    "memorization": check_memorization,
+    "refutation": check_refutation,
+}
+
+
+# --- the checker --------------------------------------------------------------------------------
+
+
+def check(certificate: object) -> Verdict:
+    """Check a certificate, read from JSON; raise NotACertificate if it is malformed.
+
+    >>> check({"format": "lemmax-certificate", "version": 1, "kind": "matrix-rank",
+    ...        "matrix": [["1", "2"], ["3", "4"]], "rank": 2, "upper": {"method": "size"},
+    ...        "lower": {"prime": "7", "rows": [0, 1], "columns": [0, 1]}}).holds
+    True
+    """
+    try:
+        screen(certificate, 0, [0, 0])
+        if type(certificate) is not dict:
+            refuse("A certificate", f"is an object, not {brief(certificate)}")
+        data: dict[str, Any] = dict(certificate)
+        for name, wanted in (("format", "lemmax-certificate"), ("version", 1)):
+            if data.pop(name, None) != wanted:
+                refuse(name, f"must be {brief(wanted)}")
+        kind = choice(data.pop("kind", None), "kind", tuple(KINDS))
+        note = data.pop("note", "")
+        if type(note) is not str or len(note) > 2000:
+            refuse("note", "must be a string of at most 2000 characters")
+        steps = []
+        try:
+            for step in KINDS[kind](data):
+                steps.append(step.text)
+                if not step.ok:
+                    return Verdict(kind, False, tuple(steps))
+        except Undecided as reason:
+            return Verdict(kind, False, (*steps, f"undecided: {reason}"))
+        return Verdict(kind, bool(steps), tuple(steps))
+    except (RecursionError, MemoryError, OverflowError) as error:
+        raise NotACertificate(f"The certificate is too large: {type(error).__name__}.") from None
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        refuse("An object of the file", "has a repeated field")
+    return found
+
+
+def _integer(text: str) -> int:
+    if len(text) > 17:
+        refuse("An integer of the file", "is 2^53 or larger and must be written as a string")
+    return int(text)
+
+
+def _no_float(text: str) -> NoReturn:
+    refuse("The file", f"contains {brief(text)}, and exact numbers are strings")
+
+
+def read(path: str | os.PathLike[str]) -> object:
+    """The JSON value of a file, or NotACertificate."""
+    limit = LIMITS["file bytes"]
+    try:
+        if not os.path.isfile(path):
+            refuse("The file", "does not exist or is not a regular file")
+        with open(path, "rb") as stream:
+            raw = stream.read(limit + 1)
+        if len(raw) > limit:
+            refuse("The file", f"is larger than {limit} bytes")
+        return json.loads(
+            raw.decode("utf-8"),
+            object_pairs_hook=_object,
+            parse_int=_integer,
+            parse_float=_no_float,
+            parse_constant=_no_float,
+        )
+    except NotACertificate:
+        raise
+    except OSError as error:
+        raise NotACertificate(f"The file cannot be read: {error.strerror}.") from None
+    except ValueError as error:
+        raise NotACertificate(f"The file is not JSON in UTF-8: {error}.") from None
+    except (RecursionError, MemoryError):
+        raise NotACertificate("The file is nested too deep or too large.") from None
+
+
+def check_file(path: str | os.PathLike[str]) -> Verdict:
+    """Check the certificate in a file; raise NotACertificate if there is none."""
+    return check(read(path))
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """The command line; returns the exit status."""
+    parser = argparse.ArgumentParser(description="Check lemmax certificates.", allow_abbrev=False)
+    parser.add_argument("certificates", nargs="*", metavar="CERTIFICATE")
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    parser.add_argument("--limits", action="store_true", help="print the largest sizes and stop")
+    options = parser.parse_args(argv)
+    if options.limits:
+        print(json.dumps(LIMITS, indent=2))
+        return 0
+    if not options.certificates:
+        parser.error("name at least one certificate")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # never fail over a letter the terminal lacks
+            stream.reconfigure(errors="backslashreplace")
+    status = 0
+    report: list[dict[str, object]] = []
+    for path in options.certificates:
+        try:
+            verdict = check_file(path)
+        except NotACertificate as error:
+            status = 2
+            report.append({"file": path, "status": "not-a-certificate", "error": str(error)})
+            if not options.json:
+                print(f"{path}: not a certificate: {error}", file=sys.stderr)
+            continue
+        status = max(status, 0 if verdict.holds else 1)
+        name = "holds" if verdict.holds else "does not hold"
+        entry = {"file": path, "status": name.replace(" ", "-"), "kind": verdict.kind}
+        report.append({**entry, "steps": list(verdict.steps)})
+        if not options.json:
+            *steps, last = verdict.steps
+            last = last if verdict.holds else f"FAILED {last}"
+            print("\n  ".join((f"{path}: {verdict.kind}: {name}", *steps, last)))
+    if options.json:
+        print(json.dumps(report, indent=2))
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())
