@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -96,6 +97,94 @@ def verify(as_json: AsJson = False) -> None:
         console().print(f"{sum(r['holds'] for r in results)} of {len(results)} certificates hold.")
     if not all(row["holds"] for row in results):
         raise typer.Exit(1)
+
+
+@app.command(name="compile")
+def compile_(
+    facts: Annotated[Path, typer.Argument(metavar="FACTS", help="A .csv, .tsv, .nt or .ttl file.")],
+    output: Annotated[
+        Path, typer.Option("-o", "--output", help="LAYER.json or LAYER.safetensors.")
+    ],
+    tau: Annotated[str | None, typer.Option(help="Wanted probability, such as 99/100.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Compile a table of facts into attention weights that provably know every fact.
+
+    LAYER.json is the layer and its certificate in one file: `lemmax check LAYER.json` re-checks it.
+
+    Example: `lemmax compile facts.csv -o layer.json --tau 99/100`
+    """
+    from lemmax.constructions.compiler import compile_database, save
+    from lemmax.theory.database import Database
+
+    if output.suffix not in (".json", ".safetensors"):
+        raise LemmaxError(f"{output}: a layer is written as .json or .safetensors.")
+    if not output.absolute().parent.is_dir():
+        raise LemmaxError(f"{output}: there is no folder {output.absolute().parent}.")
+    db = Database.read(facts)
+    compiled = compile_database(db, tau)
+    save(compiled, output)
+    dims = compiled.dims
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "facts": len(db),
+                    "tokens": len(db.tokens),
+                    "method": compiled.method,
+                    "d_model": dims.d_model,
+                    "heads": dims.heads,
+                    "d_vo": dims.d_vo,
+                    "d_qk": dims.d_qk,
+                    "parameters": dims.parameters,
+                    "tau": None if compiled.tau is None else str(compiled.tau),
+                    "lower_bounds": compiled.lower_bounds(),
+                    "output": str(output),
+                }
+            )
+        )
+        return
+    out = console()
+    heads = "one head" if dims.heads == 1 else f"{dims.heads} heads"
+    out.print(f"{len(db)} facts over {len(db.tokens)} tokens, every one certified.")
+    out.print(
+        f"{heads}, d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk}: "
+        f"{dims.parameters} non-embedding parameters ({compiled.method})."
+    )
+    for bound in compiled.lower_bounds():
+        out.print(f"Known to be needed: {bound}")
+    out.print(f"Written to {output}.")
+
+
+@app.command()
+def recall(
+    layer: Annotated[Path, typer.Argument(metavar="LAYER", help="A layer.json of lemmax compile.")],
+    key: Annotated[str, typer.Argument(metavar="KEY")],
+    query: Annotated[str, typer.Argument(metavar="QUERY")],
+    as_json: AsJson = False,
+) -> None:
+    """Ask a compiled layer: the answer, its probability as an interval, the runner-up.
+
+    Example: `lemmax recall layer.json Astrid born_in`
+    """
+    from lemmax.constructions.compiler import load_layer
+    from lemmax.constructions.compiler import recall as ask
+
+    found = ask(load_layer(layer), key, query)
+    if as_json:
+        typer.echo(
+            json.dumps(
+                {
+                    "answer": found.answer,
+                    "probability": found.interval(),
+                    "runner_up": found.runner_up,
+                },
+                ensure_ascii=False,
+            )
+        )
+        return
+    typer.echo(f"{found.answer}")
+    typer.echo(f"probability in {found.interval()}, runner-up {found.runner_up}")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

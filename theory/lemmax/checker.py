@@ -877,7 +877,7 @@ def rank(M: Iterable[Sequence[Fraction]]) -> int:
 def threshold(M: Matrix, tau: Fraction) -> Matrix:
     if not 0 < tau <= 1:
         refuse("The threshold", "must lie in (0, 1]")
-    bits = max(max(x.numerator.bit_length(), x.denominator.bit_length()) for r in M for x in r)
+    bits = bits_of(x.as_integer_ratio() for row in M for x in row)
     affordable(100 * len(M) * len(M[0]) ** 2, len(M[0]) * bits, bits, "The softmax")
     return Matrix(tuple(softmax_at_least(row, j, tau) for j in range(len(row))) for row in M)
 
@@ -1114,8 +1114,12 @@ def evaluate(node: ast.expr, instance: Mapping[str, Any]) -> Any:
         right = as_number(evaluate(node.right, instance))
         if isinstance(node.op, ast.Div) and right == 0:
             refuse("A comparison", "divides by zero")
-        bits = [max(x.numerator.bit_length(), x.denominator.bit_length()) for x in (left, right)]
-        affordable(1000, *bits, "A comparison")
+        affordable(
+            1000,
+            bits_of([left.as_integer_ratio()]),
+            bits_of([right.as_integer_ratio()]),
+            "A comparison",
+        )
         return _ARITHMETIC[type(node.op)](left, right)
     assert isinstance(node, ast.Call)
     assert isinstance(node.func, ast.Name)

@@ -10,10 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lemmax.constructions.blowups import GramBlowup, gram_blowup
+    from lemmax.constructions.compiler import CompiledDatabase, compile_database
 
-__all__ = ["GramBlowup", "gram_blowup"]
+__all__ = ["CompiledDatabase", "GramBlowup", "compile_database", "gram_blowup"]
 
-_HOME = {"GramBlowup": "blowups", "gram_blowup": "blowups"}
+_HOME = {
+    "CompiledDatabase": "compiler",
+    "GramBlowup": "blowups",
+    "compile_database": "compiler",
+    "gram_blowup": "blowups",
+}
 
 
 def __getattr__(name: str) -> Any:

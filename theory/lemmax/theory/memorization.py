@@ -13,7 +13,6 @@ tie is decided exactly by :class:`~lemmax.theory.attention.LogitRow`.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias
@@ -26,7 +25,7 @@ from lemmax.theory import certificates
 from lemmax.theory.attention import AttentionLayer
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.exact import rational
+from lemmax.theory.exact import ceiling_above, floor_below, rational
 
 Fact: TypeAlias = tuple[Hashable, Hashable, Hashable]
 
@@ -147,7 +146,6 @@ def _decide_all(layer: AttentionLayer, facts: tuple[Fact, ...], tau: fmpq | None
     unembedding, denominator = layer.W_U.flint.numer_denom()
     weights = [[int(x) for x in row] for row in unembedding.tolist()]
     lengths = [sum(abs(row[t]) for row in weights) for t in range(len(layer.tokens))]
-    bits = _word_bits(states, weights, lengths)
     step = max(1, _CHUNK // len(layer.tokens))
     for start in range(0, len(facts), step):
         chunk = [
@@ -155,17 +153,15 @@ def _decide_all(layer: AttentionLayer, facts: tuple[Fact, ...], tau: fmpq | None
         ]
         balls = [states(k, q, _PRECISION) for k, q, _ in chunk]
         for number, quick in enumerate(
-            _decide_by_words(balls, chunk, weights, lengths, int(denominator), bits, tau)
+            _decide_by_words(balls, chunk, weights, lengths, int(denominator), tau)
         ):
             yield quick or _decide_exactly(layer, states, facts[start + number], tau)
 
 
-def _word_bits(states: HiddenStates, weights: list[list[int]], lengths: list[int]) -> int:
-    """How many fractional bits a hidden state may have so that 64-bit products cannot overflow."""
-    largest = max(abs(x) for row in states.embedding for x in row)
-    for values in states.values:
-        largest += 2 * max(abs(x) for row in values for x in row)
-    room = _WORD // (4 * max(1, max(lengths)) * (math.ceil(largest) + 2))
+def _word_bits(balls: list[list[arb]], lengths: list[int]) -> int:
+    """How many fractional bits hidden states may have so that 64-bit products cannot overflow."""
+    largest = max(ceiling_above(abs(h)) for state in balls for h in state)
+    room = _WORD // (4 * max(1, max(lengths)) * (largest + 2))
     return min(60, room.bit_length() - 1)
 
 
@@ -175,10 +171,10 @@ def _decide_by_words(
     weights: list[list[int]],
     lengths: list[int],
     denominator: int,
-    bits: int,
     tau: fmpq | None,
 ) -> NDArray[np.bool_]:
     """True where 64-bit integers with an error radius prove the fact; False means: not yet."""
+    bits = _word_bits(balls, lengths)
     if bits < 8:
         return np.zeros(len(chunk), dtype=np.bool_)
     # h is within 1 of hidden / 2^bits in every coordinate, so h·w is within Σ|w| of it.
@@ -196,10 +192,9 @@ def _decide_by_words(
 
 
 def _floor(ball: arb, bits: int) -> int:
-    scaled = (ball.lower() * arb(2) ** bits).floor().unique_fmpz()
-    if scaled is None or not ball.rad() < arb(2) ** (-bits - 1):
+    if not ball.rad() < arb(2) ** (-bits - 1):
         raise AssertionError("128 bits enclose a hidden state to better than a word")
-    return int(scaled)
+    return floor_below(ball, bits)
 
 
 def _odds_within(gaps: NDArray[np.int64], unit: int, tau: fmpq) -> NDArray[np.bool_]:

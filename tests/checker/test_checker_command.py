@@ -1,0 +1,259 @@
+"""The checker as a referee meets it: one file, copied out, run by a bare Python."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import os
+import random
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lemmax import checker
+from lemmax.checker import NotACertificate, Verdict, check_file, main
+
+Certificate = dict[str, Any]
+SOURCE = Path(checker.__file__)
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Path:
+    """The checker copied into an empty folder."""
+    return Path(shutil.copy(SOURCE, tmp_path / "checker.py"))
+
+
+def run(
+    script: Path, *arguments: str | Path, **environment: str
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-I", script.name, *map(str, arguments)],
+        cwd=script.parent,
+        capture_output=True,
+        text=True,
+        timeout=60,
+        env={**os.environ, **environment},
+    )
+
+
+def write(path: Path, value: Any) -> Path:
+    path.write_text(json.dumps(value), encoding="utf-8")
+    return path
+
+
+def test_it_imports_only_the_standard_library() -> None:
+    tree = ast.parse(SOURCE.read_text(encoding="utf-8"))
+    for node in ast.walk(tree):
+        names = [a.name for a in node.names] if isinstance(node, ast.Import) else []
+        if isinstance(node, ast.ImportFrom):
+            assert node.level == 0
+            names = [str(node.module)]
+        for name in names:
+            assert name.split(".")[0] in sys.stdlib_module_names
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+            assert node.func.id not in {"__import__", "eval", "exec", "compile", "float"}
+
+
+def test_it_uses_no_floating_point_and_is_short() -> None:
+    text = SOURCE.read_text(encoding="utf-8")
+    for node in ast.walk(ast.parse(text)):
+        assert not (isinstance(node, ast.Constant) and isinstance(node.value, float))
+    assert len(text.splitlines()) <= 1500
+
+
+def test_a_referee_checks_every_kind(alone: Path, valid: dict[str, list[Certificate]]) -> None:
+    files = [
+        write(alone.parent / f"{kind}-{i}.json", certificate)
+        for kind, certificates in valid.items()
+        for i, certificate in enumerate(certificates)
+    ]
+    assert {path.name.rpartition("-")[0] for path in files} >= {"matrix-rank", "memorization"}
+    result = run(alone, *files)
+    assert result.returncode == 0, result.stdout + result.stderr
+    assert result.stdout.count(": holds") == len(files)
+    assert "rank(argmax(M)) = 3 > 2" in result.stdout
+    assert not result.stderr
+
+
+def test_status_and_words(alone: Path, valid: dict[str, list[Certificate]]) -> None:
+    good = write(alone.parent / "good.json", valid["matrix-rank"][0])
+    false = write(alone.parent / "false.json", valid["matrix-rank"][0] | {"rank": 1})
+    bad = write(alone.parent / "bad.json", valid["matrix-rank"][0] | {"rank": 1.0})
+    result = run(alone, good, false)
+    assert result.returncode == 1
+    assert "does not hold" in result.stdout
+    assert "FAILED" in result.stdout
+    result = run(alone, bad, false, good)
+    assert result.returncode == 2
+    assert result.stderr.count("\n") == 1
+    assert "not a certificate" in result.stderr
+    assert run(alone).returncode == 2
+    assert run(alone, "--unknown").returncode == 2
+    assert json.loads(run(alone, "--limits").stdout) == checker.LIMITS
+
+
+def test_machine_readable_verdicts(alone: Path, valid: dict[str, list[Certificate]]) -> None:
+    good = write(alone.parent / "good.json", valid["refutation"][0])
+    false = write(alone.parent / "false.json", valid["refutation"][0] | {"claim": "wong/other"})
+    result = run(alone, "--json", good, false, "missing.json")
+    assert result.returncode == 2
+    assert not result.stderr
+    report = json.loads(result.stdout)
+    assert [entry["status"] for entry in report] == ["holds", "does-not-hold", "not-a-certificate"]
+    assert report[0]["kind"] == "refutation"
+    assert report[0]["steps"][-1].endswith("rank(argmax(M)) = 3 > 2")
+    assert report[2]["error"]
+
+
+def test_any_terminal_will_do(alone: Path, valid: dict[str, list[Certificate]]) -> None:
+    certificate = json.loads(json.dumps(valid["memorization"][0]))
+    certificate["layer"]["tokens"][0] = "\ud800\x1b[31m\n名"
+    certificate["facts"][0][2] = 1
+    path = write(alone.parent / "名.json", certificate)
+    result = run(alone, path, PYTHONIOENCODING="ascii", LC_ALL="C")
+    assert result.returncode == 1
+    assert "Traceback" not in result.stderr
+    assert "\x1b" not in result.stdout
+
+
+GOOD = (
+    '{"format":"lemmax-certificate","version":1,"kind":"matrix-rank","matrix":[["1"]],"rank":1,'
+    '"lower":{"prime":"7","rows":[0],"columns":[0]},"upper":{"method":"size"}}'
+)
+TEXTS: dict[str, bytes] = {
+    "empty": b"",
+    "space": b" \n",
+    "word": b"certificate",
+    "null": b"null",
+    "list": b"[]",
+    "number": b"7",
+    "string": b'"x"',
+    "comment": GOOD.encode() + b" // fine",
+    "two values": (GOOD + GOOD).encode(),
+    "byte order mark": b"\xef\xbb\xbf" + GOOD.encode(),
+    "utf-16": GOOD.encode("utf-16"),
+    "invalid utf-8": GOOD.replace("lemmax", "l\xe9mmax").encode("latin-1"),
+    "nul": GOOD.encode() + b"\x00",
+    "binary": bytes(range(256)),
+    "deep list": b"[" * 100_000,
+    "deep closed list": b"[" * 100_000 + b"]" * 100_000,
+    "deep object": b'{"a":' * 100_000,
+    "deep inside": GOOD.replace('[["1"]]', "[" * 100_000 + "]" * 100_000).encode(),
+    "moderately deep": GOOD.replace('[["1"]]', "[" * 50 + '"1"' + "]" * 50).encode(),
+    "repeated key": GOOD.replace('"rank":1', '"rank":2,"rank":1').encode(),
+    "repeated inner key": GOOD.replace('"prime":"7"', '"prime":"5","prime":"7"').encode(),
+    "nan": GOOD.replace('"rank":1', '"rank":NaN').encode(),
+    "infinity": GOOD.replace('"rank":1', '"rank":-Infinity').encode(),
+    "float": GOOD.replace('"rank":1', '"rank":1.0').encode(),
+    "exponent": GOOD.replace('"rank":1', '"rank":1e0').encode(),
+    "float version": GOOD.replace('"version":1', '"version":1.0').encode(),
+    "true version": GOOD.replace('"version":1', '"version":true').encode(),
+    "version 2": GOOD.replace('"version":1', '"version":2').encode(),
+    "true": GOOD.replace('"rank":1', '"rank":true').encode(),
+    "minus zero": GOOD.replace("[0]", "[-1]").encode(),
+    "long integer": GOOD.replace('"rank":1', f'"rank":1{"0" * 1_000_000}').encode(),
+    "large integer": GOOD.replace('"rank":1', f'"rank":{2**53}').encode(),
+    "long decimal": GOOD.replace('[["1"]]', f'[["{"7" * 1_000_000}"]]').encode(),
+    "long hex": GOOD.replace('[["1"]]', f'[["0x{"7" * 1_000_000}"]]').encode(),
+    "long prime": GOOD.replace('"7"', f'"-0x{"f" * 9_000}"').encode(),
+    "long note": GOOD.replace('"rank":1', f'"rank":1,"note":"{"n" * 2001}"').encode(),
+    "note": GOOD.replace('"rank":1', '"rank":1,"note":7').encode(),
+    "unknown kind": GOOD.replace("matrix-rank", "matrix-ranks").encode(),
+    "unknown format": GOOD.replace("lemmax-c", "Lemmax-c").encode(),
+    "control character": GOOD.replace("lemmax-c", "lemmax\n-c").encode(),
+}
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_files_that_are_no_certificates(
+    name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "bad.json"
+    path.write_bytes(TEXTS[name])
+    with pytest.raises(NotACertificate) as caught:
+        check_file(path)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 400
+    assert main([str(path)]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_truncated_files_are_no_certificates(tmp_path: Path) -> None:
+    path = tmp_path / "cut.json"
+    path.write_text(GOOD)
+    assert check_file(path).holds
+    for end in range(len(GOOD)):
+        path.write_text(GOOD[:end])
+        with pytest.raises(NotACertificate):
+            check_file(path)
+
+
+def test_changed_bytes_never_end_in_a_traceback(tmp_path: Path) -> None:
+    path = tmp_path / "changed.json"
+    for place in range(len(GOOD)):
+        for byte in (b'"', b"9", b"]", b"\xff"):
+            path.write_bytes(GOOD[:place].encode() + byte + GOOD[place + 1 :].encode())
+            try:
+                verdict = check_file(path)
+            except NotACertificate:
+                continue
+            assert isinstance(verdict, Verdict)
+            if verdict.holds:  # the matrix may become another 1 x 1 matrix, the prime another prime
+                assert json.loads(path.read_text())["rank"] == 1
+
+
+def replaced(value: Any, rng: random.Random, wrong: Any) -> Any:
+    """A copy of a JSON value with one part, anywhere in it, replaced."""
+    if not isinstance(value, (dict, list)) or not value or rng.random() < 0.15:
+        return wrong
+    copied = copy.copy(value)
+    key = rng.choice(list(value)) if isinstance(value, dict) else rng.randrange(len(value))
+    copied[key] = replaced(value[key], rng, wrong)
+    return copied
+
+
+def test_no_input_ends_in_another_exception(valid: dict[str, list[Certificate]]) -> None:
+    """Long numbers, zeros and parts of other certificates in every place."""
+    rng = random.Random(3)
+    flat = [certificate for certificates in valid.values() for certificate in certificates]
+    numbers = ["-0x" + "f" * 5000, "9" * 4000, "0x1p20000", "-0x1p-20000", "0", "1/3", "-7", "2"]
+    for _ in range(1000):
+        donor = rng.choice(flat)
+        wrong = rng.choice([*numbers, 0, 1, 2**52, [], {}, [[]], rng.choice(list(donor.values()))])
+        damaged = replaced(rng.choice(flat), rng, wrong)
+        try:
+            said = checker.check(damaged).steps
+        except NotACertificate as error:
+            said = (str(error),)
+        assert all(len(line) < 1000 for line in said)
+
+
+def test_paths_that_are_no_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    secret = tmp_path / "secret.json"
+    secret.write_text(GOOD)
+    secret.chmod(0)
+    paths = [tmp_path, tmp_path / "missing", tmp_path / ("x" * 500), "nul\x00byte", "/dev/null", ""]
+    if os.geteuid() != 0:
+        paths.append(secret)
+    for path in paths:
+        assert main([str(path)]) == 2
+        assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_huge_files_are_not_read_to_the_end(tmp_path: Path) -> None:
+    path = tmp_path / "huge.json"
+    with path.open("wb") as stream:
+        stream.truncate(5 * 10**9)  # sparse: takes no room on the disk
+    with pytest.raises(NotACertificate, match="larger"):
+        check_file(path)
+
+
+def test_the_note_is_ignored(tmp_path: Path) -> None:
+    path = tmp_path / "note.json"
+    path.write_text(GOOD.replace('"rank":1', '"rank":1,"note":"a remark"'))
+    assert check_file(path).holds
