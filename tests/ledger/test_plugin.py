@@ -1,0 +1,358 @@
+"""The plugin in small made-up projects: another paper's claims, and everything that goes wrong."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parent.parent.parent
+
+CLAIMS = """
+[paper]
+key = "euler"
+title = "Sums"
+
+[[claim]]
+id = "euler/definition-sum"
+kind = "D"
+number = "Definition 1"
+title = "sums"
+statement = '''$s_n = 1 + \\dots + n$'''
+place = "Section 1"
+source = "text"
+
+[[claim]]
+id = "euler/theorem-1"
+kind = "A"
+number = "Theorem 1"
+title = "the sum of the first integers"
+statement = '''$2 s_n = n(n+1)$'''
+place = "Section 1"
+source = "text"
+uses = ["euler/definition-sum"]
+
+[[claim]]
+id = "euler/rank-bound"
+kind = "A"
+number = "Remark 2"
+title = "rank of argmax"
+statement = '''rank argmax M is at most rank M'''
+place = "Section 2"
+source = "text"
+repaired_by = "euler/theorem-1"
+"""
+
+INI = """
+[pytest]
+lemmax_claims = claims.toml
+lemmax_proofs = proofs
+lemmax_certificates = certificates
+"""
+
+TESTS = """
+import pytest
+from hypothesis import given, strategies as st
+from lemmax.strategies import integer_matrices
+from lemmax.theory import Matrix, argmax, certified_rank
+from lemmax.theory.certificates import refutation
+
+
+@pytest.mark.claim("euler/theorem-1", grade="property", scope="n <= 1000")
+@given(st.integers(0, 1000))
+def test_theorem_1_on_samples(n):
+    assert 2 * sum(range(n + 1)) == n * (n + 1)
+
+
+def test_induction_step():
+    import sympy
+    n = sympy.symbols("n")
+    assert sympy.expand((n + 1) * (n + 2) - n * (n + 1) - 2 * (n + 1)) == 0
+
+
+@pytest.mark.claim("euler/rank-bound", grade="certified", direction="against")
+def test_rank_bound_fails(certify):
+    M = Matrix([[1, 0, -1], [-1, 0, 1], [0, 0, 0]])
+    certify(refutation("euler/rank-bound", {"M": M}, [], "rank(argmax(M)) <= rank(M)"))
+"""
+
+PROOF = """---
+claim: euler/theorem-1
+direction: for
+---
+# By induction
+1. For n = 0 both sides vanish. {by hand}
+2. The step. {test: test_sums.py::test_induction_step}
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "claims.toml").write_text(CLAIMS)
+    (tmp_path / "pytest.ini").write_text(INI)
+    (tmp_path / "test_sums.py").write_text(TESTS)
+    (tmp_path / "proofs").mkdir()
+    (tmp_path / "proofs" / "theorem-1.md").write_text(PROOF)
+    return tmp_path
+
+
+def run(project: Path, *arguments: str, python: str = sys.executable, path: bool = True):  # type: ignore[no-untyped-def]
+    import os
+
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    plugin = []
+    if path:
+        environment["PYTHONPATH"] = os.pathsep.join(
+            str(ROOT / room) for room in ("theory", "constructions", "numerics")
+        )
+        plugin = ["-p", "lemmax.pytest_plugin"]
+    return subprocess.run(
+        [
+            python,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:randomly",
+            *plugin,
+            *arguments,
+        ],
+        cwd=project,
+        env=environment,
+        capture_output=True,
+        text=True,
+    )
+
+
+def verdicts(project: Path) -> dict[str, tuple[str, str | None]]:
+    document = json.loads((project / "ledger.json").read_text())
+    return {c["id"]: (c["verdict"], c["grade"]) for c in document["claims"]}
+
+
+def test_another_paper_uses_the_same_ledger(project: Path) -> None:
+    done = run(project, "--ledger", "ledger.json")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert verdicts(project) == {
+        "euler/definition-sum": ("definition", None),
+        "euler/theorem-1": ("holds", "argued"),
+        "euler/rank-bound": ("repaired", "certified"),
+    }
+    assert "euler/theorem-1" in done.stdout.partition("ledger")[2]
+    assert run(project, "--ledger-against", "ledger.json").returncode == 0
+
+
+def test_workers_in_parallel_give_the_same_ledger(project: Path) -> None:
+    run(project, "--ledger", "ledger.json")
+    alone = (project / "ledger.json").read_text()
+    done = run(project, "--ledger", "ledger.json", "-n", "2")
+    assert done.returncode == 0, done.stdout
+    assert (project / "ledger.json").read_text() == alone
+
+
+def test_without_its_proof_a_sampled_statement_is_only_supported(project: Path) -> None:
+    (project / "proofs" / "theorem-1.md").unlink()
+    run(project, "--ledger", "ledger.json")
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+    assert verdicts(project)["euler/rank-bound"] == ("refuted", "certified")
+
+
+def test_k_selects_by_name_and_a_proof_brings_its_step_tests(project: Path) -> None:
+    done = run(project, "-k", "theorem", "--ledger", "ledger.json")
+    assert done.returncode == 0, done.stdout
+    assert verdicts(project)["euler/theorem-1"] == ("holds", "argued")
+    assert verdicts(project)["euler/rank-bound"] == ("open", None)
+    assert "euler/rank-bound" not in done.stdout
+    done = run(project, "-k", "samples", "--ledger", "ledger.json")
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+    assert "left out" in done.stdout
+
+
+def test_evidence_only(project: Path) -> None:
+    (project / "test_other.py").write_text("def test_other():\n    assert False\n")
+    done = run(project, "--evidence")
+    assert done.returncode == 0, done.stdout
+
+
+def test_a_failing_step_breaks_the_proof(project: Path) -> None:
+    text = TESTS.replace("- 2 * (n + 1)) == 0", "- 3 * (n + 1)) == 0")
+    (project / "test_sums.py").write_text(text)
+    done = run(project, "--ledger", "ledger.json")
+    assert done.returncode != 0
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+    assert "test_induction_step is failed" in done.stdout
+
+
+def test_a_missing_step_breaks_the_proof(project: Path) -> None:
+    (project / "proofs" / "theorem-1.md").write_text(PROOF.replace("induction_step", "no_step"))
+    done = run(project, "--ledger", "ledger.json")
+    assert done.returncode != 0
+    assert "test_no_step" in done.stdout
+    assert "does not exist" in done.stdout
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+
+
+def test_a_skipped_step_leaves_the_proof_out(project: Path) -> None:
+    text = TESTS.replace("import sympy\n", "import pytest; pytest.skip('no algebra')\n")
+    (project / "test_sums.py").write_text(text)
+    run(project, "--ledger", "ledger.json")
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+
+
+def test_evidence_both_ways_fails_the_run_and_names_both(project: Path) -> None:
+    extra = """
+@pytest.mark.claim("euler/theorem-1", grade="certified", direction="against")
+def test_theorem_1_is_refuted(certify):
+    M = Matrix([[1, 0, -1], [-1, 0, 1], [0, 0, 0]])
+    certify(refutation("euler/theorem-1", {"M": M}, [], "rank(argmax(M)) <= rank(M)"))
+"""
+    (project / "test_sums.py").write_text(TESTS + extra)
+    done = run(project, "--ledger", "ledger.json")
+    assert done.returncode == 1
+    assert verdicts(project)["euler/theorem-1"] == ("conflict", None)
+    assert "test_theorem_1_is_refuted says refuted" in done.stdout
+    assert "proofs/theorem-1.md says holds" in done.stdout
+
+
+def test_certified_without_a_certificate_is_found_out(project: Path) -> None:
+    text = TESTS.replace("    certify(refutation", "    dict(x=refutation")
+    text = text.replace("def test_rank_bound_fails(certify)", "def test_rank_bound_fails()")
+    (project / "test_sums.py").write_text(text)
+    done = run(project, "--ledger", "ledger.json")
+    assert done.returncode == 1
+    assert "certifies nothing" in done.stdout
+    assert verdicts(project)["euler/rank-bound"] == ("open", None)
+
+
+def test_a_certificate_that_does_not_hold_fails_its_test(project: Path) -> None:
+    (project / "test_sums.py").write_text(TESTS.replace('<= rank(M)"', '<= 3"'))
+    done = run(project)
+    assert done.returncode == 1
+
+
+def test_shipped_certificates_are_compared(project: Path) -> None:
+    text = TESTS.replace(
+        '"rank(argmax(M)) <= rank(M)"))', '"rank(argmax(M)) <= rank(M)"), ship_as="euler/bound")'
+    )
+    (project / "test_sums.py").write_text(text)
+    assert "is not shipped" in run(project).stdout
+    assert run(project, "--write-certificates").returncode == 0
+    assert run(project).returncode == 0
+    file = project / "certificates" / "euler" / "bound.json"
+    file.write_text(file.read_text().replace("-1", "-2", 1))
+    assert "is out of date" in run(project).stdout
+
+
+def test_a_committed_ledger_that_disagrees_fails(project: Path) -> None:
+    run(project, "--ledger", "ledger.json")
+    text = (project / "ledger.json").read_text()
+    (project / "ledger.json").write_text(
+        text.replace('"verdict": "repaired"', '"verdict": "holds"')
+    )
+    done = run(project, "--ledger-against", "ledger.json")
+    assert done.returncode == 1
+    assert "its own evidence" in done.stdout
+    assert run(project, "--ledger-against", "none.json").returncode == 1
+
+
+@pytest.mark.parametrize(
+    ("marker", "sentence"),
+    [
+        ('"euler/none", grade="kernel"', "unknown claim 'euler/none'"),
+        ('"euler/theorem-1", grade="certain"', "unknown grade 'certain'"),
+        ('"euler/theorem-1", grade="argued"', "an argued proof is a page"),
+        ('"euler/theorem-1"', "unknown grade None"),
+        ('"euler/theorem-1", grade="kernel", direction="up"', "the direction is"),
+        ('"euler/theorem-1", grade="property"', "needs a scope"),
+        (
+            '"euler/theorem-1", grade="kernel", verdict="holds"',
+            "takes id, grade, direction and scope",
+        ),
+    ],
+)
+def test_bad_markers_are_one_sentence_with_their_place(
+    project: Path, marker: str, sentence: str
+) -> None:
+    extra = f"\n@pytest.mark.claim({marker})\ndef test_bad():\n    pass\n"
+    (project / "test_sums.py").write_text(TESTS + extra)
+    done = run(project)
+    assert done.returncode == 4
+    assert sentence in done.stdout + done.stderr
+    assert "test_sums.py::test_bad" in done.stdout + done.stderr
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("claim: euler/theorem-1", "claim: euler/none", "no claim 'euler/none'"),
+        ("direction: for", "direction: up", "for, against or gap"),
+        ("{by hand}", "", "0 tags instead of one"),
+        ("2. The", "3. The", "step 3 stands where step 2"),
+        ("---\nclaim", "claim", "no front matter"),
+        ("# By induction", "", "no title"),
+        ("{by hand}", "{test:}", "not well formed"),
+    ],
+)
+def test_bad_proof_pages_are_one_sentence(project: Path, old: str, new: str, sentence: str) -> None:
+    (project / "proofs" / "theorem-1.md").write_text(PROOF.replace(old, new, 1))
+    done = run(project)
+    assert done.returncode == 4
+    assert sentence in done.stdout + done.stderr
+    assert "theorem-1.md" in done.stdout + done.stderr
+
+
+@pytest.mark.slow
+def test_another_paper_with_an_installed_wheel(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("wheel")
+    subprocess.run(
+        [sys.executable, "-m", "pip", "wheel", "-q", "--no-deps", "-w", str(folder), str(ROOT)],
+        check=True,
+        capture_output=True,
+    )
+    site = folder / "site"
+    wheel = next(folder.glob("lemmax-*.whl"))
+    subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pip",
+            "install",
+            "-q",
+            "--no-deps",
+            "--target",
+            str(site),
+            str(wheel),
+        ],
+        check=True,
+        capture_output=True,
+    )
+    assert (site / "lemmax" / "theory" / "catalogue" / "wong.toml").is_file()
+    assert (site / "lemmax" / "theory" / "ledger.json").is_file()
+    import os
+
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-m",
+            "pytest",
+            "-q",
+            "-p",
+            "no:cacheprovider",
+            "-p",
+            "no:randomly",
+            "--ledger",
+            "ledger.json",
+        ],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": str(site)},
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert verdicts(project)["euler/theorem-1"] == ("holds", "argued")
