@@ -9,7 +9,8 @@ JOBS ?= auto
 .PHONY: verify test evidence tests lint docs system clean
 
 verify: .venv/evidence
-	$(BIN)/python -m pytest -q --evidence -m "not training" -n $(JOBS) --ledger $(LEDGER)
+	$(BIN)/python -m pytest -q --evidence -m "not training" -n $(JOBS) --ledger $(LEDGER) \
+	  tests docs/proofs --ignore=tests/numerics
 	$(BIN)/lemmax claims
 	$(BIN)/lemmax verify
 

@@ -53,6 +53,13 @@ Definition final_logits (k q v : 'I_n) : R := logits (pair_seq k q) 1 v.
 Definition attention_to_first h (k q : 'I_n) : R :=
   exp (W_QK h q k) / (exp (W_QK h q k) + exp (W_QK h q q)).
 
+(* The layer memorizes the database D by argmax: on every pair of the domain the
+   logit of the right token is strictly larger than those of the other tokens of
+   V; V may be all tokens, or only those that occur as values. *)
+Definition memorizes (V : {set 'I_n}) (D : 'I_n -> 'I_n -> option 'I_n) :=
+  forall k q v, D k q = Some v ->
+    forall v', v' \in V -> v' != v -> final_logits k q v' < final_logits k q v.
+
 (* The tensor L of equations (4) to (8), for finite sets of subjects, predicates
    and objects named by tokens. The attention tensors A^h may be any: equation
    (5) as printed, without its mask, or counted by positions. *)
