@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -157,15 +158,24 @@ def test_a_rank_that_is_subtracted_is_not_taken_mod_p(p: int) -> None:
         assert not check(certificate).holds
 
 
+def instead(wrong: Any, _: Any) -> Any:
+    return wrong
+
+
+def without(key: str, value: dict[str, Any]) -> dict[str, Any]:
+    return {k: x for k, x in value.items() if k != key}
+
+
 def damages(value: Any) -> Iterator[tuple[str, Callable[[Any], Any]]]:
     """Changes after which a value is no part of a certificate any more."""
-    for wrong in (None, True, 1.5, float("nan"), {}, "x", -1, 2**60, (1,), [[[[["1"]]]]]):
+    wrongs: list[Any] = [None, True, 1.5, float("nan"), {}, "x", -1, 2**60, (1,), [[[[["1"]]]]]]
+    for wrong in wrongs:
         if wrong != value:
-            yield f":= {wrong}", lambda _, wrong=wrong: wrong
+            yield f":= {wrong}", partial(instead, wrong)
     if isinstance(value, dict):
         yield "gains a field", lambda v: {**v, "extra": "1"}
         for key in value:
-            yield f"loses {key}", lambda v, key=key: {k: x for k, x in v.items() if k != key}
+            yield f"loses {key}", partial(without, key)
     parts = list(value.items()) if isinstance(value, dict) else []
     if isinstance(value, list):
         parts = [(i, x) for i, x in enumerate(value) if i in (0, len(value) - 1)]

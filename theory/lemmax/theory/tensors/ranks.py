@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, get_args
 
 from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.lower import LowerBound, best, flattening_bound
-from lemmax.theory.tensors.slices import slice_sum, spanning_tree
-
-Field: TypeAlias = Literal["Q", "R", "C"]
+from lemmax.theory.tensors.lower import LowerBound
+from lemmax.theory.tensors.solve import Field, solve
 
 
 class UnknownField(LemmaxError):
@@ -97,11 +95,7 @@ def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
     if field not in get_args(Field):
         raise UnknownField(f"{field!r} is not a field that lemmax knows: Q, R or C.")
     array = tensor_array(db_or_array)
-    bound = best([flattening_bound(array, mode) for mode in range(3)])
-    candidates = [slice_sum(array, mode) for mode in range(3)]
-    if min(map(len, candidates)) > bound.value:
-        candidates += [spanning_tree(array, mode) for mode in range(3)]
-    decomposition = min(candidates, key=len)
-    if not decomposition.adds_up_to(array):
+    solution = solve(array, field)
+    if not solution.decomposition.adds_up_to(array):
         raise AssertionError("the terms do not add up to the tensor")
-    return TensorRank(array, field, bound, decomposition)
+    return TensorRank(array, field, solution.bound, solution.decomposition)
