@@ -49,6 +49,39 @@ class Family:
         ]
 
 
+def rationalised(family: Family) -> list[Term]:
+    """2d - 1 rational terms with the same sum as a family of degree d (Toom and Cook).
+
+    The product a(x)b(x) has degree 2d - 2; it is interpolated at 2d - 2 integers and at infinity,
+    and the sum over the roots of each Lagrange polynomial times c is rational.
+    """
+    d = len(family)
+    u, v, w = family.factors
+    points = [(n + 1) // 2 * (-1) ** (n % 2) for n in range(2 * d - 2)]
+    whole = fmpq_poly([1])
+    for point in points:
+        whole *= fmpq_poly([-point, 1])
+    sums = power_sums(family.modulus, d)
+
+    def trace(residue: fmpq_poly) -> fmpq:
+        return sum((residue[m] * sums[m] for m in range(d)), _ZERO)
+
+    terms: list[Term] = []
+    for point in points:
+        quotient = whole / fmpq_poly([-point, 1])
+        lagrange = quotient / quotient(fmpq(point))
+        terms.append(
+            (
+                tuple(x(fmpq(point)) for x in u),
+                tuple(y(fmpq(point)) for y in v),
+                tuple(trace(lagrange * z % family.modulus) for z in w),
+            )
+        )
+    last = tuple(trace(whole * z % family.modulus) for z in w)
+    terms.append((tuple(x[d - 1] for x in u), tuple(y[d - 1] for y in v), last))
+    return [term for term in terms if all(map(any, term))]
+
+
 def power_sums(modulus: fmpq_poly, count: int) -> list[fmpq]:
     """Newton's sums: of the m-th powers of the roots of a monic polynomial, m < count.
 

@@ -197,13 +197,28 @@ def pencil(A: Array, B: Array) -> Pencil:
     raise AssertionError("a regular pencil is invertible at some integer")
 
 
-def decomposition(form: Pencil, field: Field) -> Decomposition:
-    """The terms of a concise pencil, R_F of them; the pencil's own mode comes last."""
-    M, pushes = _diagonalisable(form, field)
+@dataclass(frozen=True)
+class Eigenvector:
+    """An eigenvector and its dual functional at the roots θ of an irreducible polynomial.
+
+    Both are given by residues; over all factors and roots Σ vector⊗dual is the identity.
+    """
+
+    factor: fmpq_poly
+    vector: list[fmpq_poly]
+    dual: list[fmpq_poly]
+
+
+def eigenvectors(M: fmpq_mat, structure: list[Divisor]) -> list[Eigenvector]:
+    """The eigenvectors of a matrix that is diagonalisable over C, conjugate ones together.
+
+    On a cyclic subspace with basis w, Mw, ..., a vector Σ y_j M^j w is Σ_θ y(θ) e_θ with the
+    idempotents e_θ = f(x) / ((x - θ) f'(θ)).
+    """
     n = M.nrows()
     basis: Columns = []
     blocks: list[tuple[fmpq_poly, int]] = []
-    for divisor in divisors(M):
+    for divisor in structure:
         f = divisor.factor
         if f.degree() == 1:
             vectors = kernel(M - _scalar(n, -f[0]))
@@ -212,36 +227,49 @@ def decomposition(form: Pencil, field: Field) -> Decomposition:
         else:
             blocks += [(f, len(basis) + i * f.degree()) for i in range(divisor.multiplicity)]
             basis += _cyclic(M, f, divisor.multiplicity)
-    S = fmpq_mat(basis).transpose()
-    dual = S.inv().tolist()
-    images = (form.corner * S).transpose().tolist()
-    terms: list[Term] = []
-    families: list[Family] = []
-    m, k, shift = form.rows, form.columns, form.shift
+    dual = fmpq_mat(basis).transpose().inv().tolist()
+    found = []
     for f, start in blocks:
         d = f.degree()
-        if d == 1:
-            root = -f[0]
-            terms.append(_term(images[start][:m], dual[start][:k], [1 - shift * root, root]))
-            continue
-        # y = Σ y_j M^j w is Σ_θ y(θ) e_θ with the idempotents e_θ = f(x) / ((x - θ) f'(θ))
         scale = inverse_modulo(f.derivative(), f)
-        left = [
-            sum((_quotient(f, j) * scale * images[start + j][i] for j in range(d)), fmpq_poly([]))
-            % f
-            for i in range(m)
+        parts = [_quotient(f, j) * scale % f for j in range(d)]
+        vector = [
+            sum((part * basis[start + j][i] for j, part in enumerate(parts)), fmpq_poly([]))
+            for i in range(n)
         ]
-        right = [fmpq_poly([dual[start + j][i] for j in range(d)]) for i in range(k)]
-        x = fmpq_poly([0, 1])
-        families.append(Family(f, (tuple(left), tuple(right), (1 - shift * x, x))))
+        functional = [fmpq_poly([dual[start + j][i] for j in range(d)]) for i in range(n)]
+        found.append(Eigenvector(f, vector, functional))
+    return found
+
+
+def decomposition(form: Pencil, field: Field) -> Decomposition:
+    """The terms of a concise pencil, R_F of them; the pencil's own mode comes last."""
+    M, pushes = _diagonalisable(form, field)
+    m, k, shift = form.rows, form.columns, form.shift
+    corner = form.corner.tolist()[:m]
+    terms: list[Term] = []
+    families: list[Family] = []
+    x = fmpq_poly([0, 1])
+    for pair in eigenvectors(M, divisors(M)):
+        left = [
+            sum((a * v for a, v in zip(row, pair.vector, strict=True) if a), fmpq_poly([]))
+            for row in corner
+        ]
+        right = pair.dual[:k]
+        if not (any(left) and any(right)):
+            continue
+        if pair.factor.degree() == 1:
+            root = -pair.factor[0]
+            terms.append(
+                _term([y[0] for y in left], [y[0] for y in right], [1 - shift * root, root])
+            )
+        else:
+            factors = tuple(left), tuple(right), (1 - shift * x, x)
+            families.append(Family(pair.factor, factors))
     for u, v in pushes:
-        image = (form.corner * fmpq_mat([[x] for x in u])).transpose().tolist()[0]
+        image = (form.corner * fmpq_mat([[y] for y in u])).transpose().tolist()[0]
         terms.append(_term(image[:m], v[:k], [fmpq(-shift), fmpq(1)]))
-    return Decomposition(
-        (m, k, 2),
-        tuple(t for t in terms if all(map(any, t))),
-        tuple(f for f in families if all(any(map(bool, part)) for part in f.factors)),
-    )
+    return Decomposition((m, k, 2), tuple(t for t in terms if all(map(any, t))), tuple(families))
 
 
 def _quotient(f: fmpq_poly, j: int) -> fmpq_poly:

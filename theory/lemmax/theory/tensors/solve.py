@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.koszul import koszul_bounds
 from lemmax.theory.tensors.lower import (
     LowerBound,
     flattening_bound,
@@ -23,11 +25,13 @@ from lemmax.theory.tensors.pivots import (
     domain_pivot,
     is_database,
 )
+from lemmax.theory.tensors.quadrics import quadrics
 from lemmax.theory.tensors.reductions import Concise, components, concise, restricted
 from lemmax.theory.tensors.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 
 Field: TypeAlias = Literal["Q", "R", "C"]
+_PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,17 @@ def solve_component(array: Array, field: Field) -> Component:
             break
     reason, shortest = min(found, key=lambda pair: len(pair[1]))
     additive, route = lower_bounds(array, flat, len(shortest), field)
+    for mode in range(3):
+        if route.value == len(shortest) or array.shape[mode] < flat.value:
+            continue
+        above, diagonal = quadrics(array, mode, field)
+        if above is not None and above.value > route.value:
+            route = Route(Path(mode), above)
+        if diagonal is not None and len(diagonal) < len(shortest):
+            reason, shortest = "simultaneous diagonalisation", diagonal
+    if route.value < len(shortest):
+        for bound in koszul_bounds(array):
+            route = max(route, Route(Path(0), bound), key=_value)
     return Component(array, additive, route, shortest, (reason,))
 
 
@@ -125,7 +140,24 @@ def lower_bounds(array: Array, flat: Route, upper: int, field: Field) -> tuple[R
             route = max(route, Route(path, leaf), key=_value)
         if route.value == upper:
             break
+        for mask in islice(subsets.pairs(route.value), _PENCILS):
+            path = subsets.path(mask)
+            leaf = pencil_leaf(path.end(array), mode, field)
+            route = max(route, Route(path, leaf), key=_value)
+            if route.value == upper:
+                return additive, route
     return additive, route
+
+
+def pencil_leaf(array: Array, mode: int, field: Field) -> LowerBound:
+    """The exact rank of a tensor with two slices in the mode, after concision."""
+    core = concise(array)
+    maps = [k if len(k) < n else [] for k, n in zip(core.kept, array.shape, strict=True)]
+    if core.array.shape[mode] < 2:
+        return flattening_leaf(array)
+    first, second = np.moveaxis(core.array, mode, 0)
+    form = pencils.pencil(first, second)
+    return pencils.lower_bound(core.array, mode, form, field).after(restriction(maps))
 
 
 def _value(route: Route) -> int:

@@ -11,7 +11,7 @@ tensor on S closes the path. With at most nine slices all subsets are visited, w
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -156,12 +156,23 @@ class Subsets:
                     best = least, mask, step
         return best
 
+    def pairs(self, least: int) -> Iterator[int]:
+        """The pairs of slices that a path reaches, the most promising first.
+
+        A tensor with two slices has rank at most 3/2 of its larger dimension.
+        """
+        found = []
+        for mask, (gain, _, _) in self.gains.items():
+            if mask.bit_count() == 2:
+                flat = self.flat(mask)
+                if gain + flat + flat // 2 > least:
+                    found.append((-gain - flat, mask))
+        for _, mask in sorted(found):
+            yield mask
+
     def _support(self, q: int, mode: int) -> frozenset[int]:
         part = np.take(self.array, [q], axis=self.mode)
         return frozenset(np.flatnonzero((flattening(part, mode) != 0).any(axis=1)).tolist())
-
-
-Leaf = Callable[[Array], LowerBound | None]
 
 
 def flattening_leaf(array: Array) -> LowerBound:
