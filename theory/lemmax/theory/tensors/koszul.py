@@ -25,7 +25,7 @@ def koszul_matrix(array: Array, mode: int) -> Array:
 
     >>> import numpy as np
     >>> koszul_matrix(np.ones((3, 1, 1), dtype=int), 0).tolist()
-    [[1, -1, 0], [1, 0, -1], [0, 1, -1]]
+    [[-1, 1, 0], [-1, 0, 1], [0, -1, 1]]
     """
     parts = slices(array, mode)
     p = len(parts) // 2

@@ -10,8 +10,8 @@ from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.lower import LowerBound
-from lemmax.theory.tensors.solve import Field, solve
+from lemmax.theory.tensors.lower import LowerBound, flattening_bound
+from lemmax.theory.tensors.solve import Field, realise, solve
 
 
 class UnknownField(LemmaxError):
@@ -95,7 +95,11 @@ def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
     if field not in get_args(Field):
         raise UnknownField(f"{field!r} is not a field that lemmax knows: Q, R or C.")
     array = tensor_array(db_or_array)
+    if not array.any():
+        a, b, c = array.shape
+        return TensorRank(array, field, flattening_bound(array, 0), Decomposition((a, b, c)))
     solution = solve(array, field)
     if not solution.decomposition.adds_up_to(array):
         raise AssertionError("the terms do not add up to the tensor")
-    return TensorRank(array, field, solution.bound, solution.decomposition)
+    bound = realise(array, solution.best)
+    return TensorRank(array, field, bound, solution.decomposition)

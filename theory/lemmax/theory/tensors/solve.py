@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import islice
+from dataclasses import dataclass, replace
+from itertools import islice, permutations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
 from lemmax.theory.tensors import pencils
-from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
 from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.koszul import koszul_bounds
 from lemmax.theory.tensors.lower import (
     LowerBound,
-    flattening_bound,
     restriction,
     substitution,
 )
@@ -26,7 +25,7 @@ from lemmax.theory.tensors.pivots import (
     is_database,
 )
 from lemmax.theory.tensors.quadrics import quadrics
-from lemmax.theory.tensors.reductions import Concise, components, concise, restricted
+from lemmax.theory.tensors.reductions import components, concise, restricted
 from lemmax.theory.tensors.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 
@@ -175,87 +174,194 @@ def transversal_value(array: Array, step: dict[str, Any]) -> int:
     return total + int(step["hitting"])
 
 
+Side: TypeAlias = tuple[list[int], list[int], list[int]]
+Labels: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A chain of restrictions of a tensor to sets of indices, and the bound that closes it.
+
+    A step keeps the named indices of each mode; it gains by substitution in a mode, or nothing.
+    """
+
+    steps: tuple[tuple[int | None, Labels], ...]
+    leaf: LowerBound
+    value: int
+
+    def after(self, gaining: int | None, keep: Labels, gain: int = 0) -> Plan:
+        """The same plan one step earlier."""
+        return Plan(((gaining, keep), *self.steps), self.leaf, self.value + gain)
+
+
 @dataclass(frozen=True)
 class Solution:
-    """Bounds of a whole tensor."""
+    """Bounds of a tensor: ``additive`` ends in a flattening, ``best`` in any lemma."""
 
-    bound: LowerBound
+    additive: Plan
+    best: Plan
     decomposition: Decomposition
-    core: Concise | None
-    parts: tuple[Component, ...]
+    reasons: tuple[str, ...]
+    unproved: int = 0  # what the bounds of several summands would add up to beyond ``best``
 
 
 def solve(array: Array, field: Field) -> Solution:
-    """Concise, split, bound every component, and put the bounds together."""
-    if not array.any():
-        a, b, c = array.shape
-        return Solution(flattening_bound(array, 0), Decomposition((a, b, c)), None, ())
+    """Reduce and bound a nonzero tensor: concision, components, private slices, one component."""
+    return _solve(array, tuple(tuple(range(n)) for n in array.shape), field)  # type: ignore[arg-type]
+
+
+def _solve(array: Array, labels: Labels, field: Field) -> Solution:
     core = concise(array)
-    if 2 in core.array.shape:
-        whole = solve_component(core.array, field)
-        sides = [
-            (
-                list(range(core.array.shape[0])),
-                list(range(core.array.shape[1])),
-                list(range(core.array.shape[2])),
-            )
-        ]
-        parts = [whole]
-    else:
-        sides = components(core.array)
-        parts = [solve_component(restricted(core.array, side), field) for side in sides]
-    total = Decomposition(core.array.shape)
+    kept = _named(labels, core.kept)
+    found = _solve_concise(core.array, kept, field)
+    if kept == labels:
+        return found
+    return replace(
+        found,
+        additive=found.additive.after(None, kept),
+        best=found.best.after(None, kept),
+        decomposition=core.extend(found.decomposition),
+    )
+
+
+def _solve_concise(array: Array, labels: Labels, field: Field) -> Solution:
+    if 2 not in array.shape:
+        sides = components(array)
+        if len(sides) > 1:
+            return _solve_sum(array, labels, sides, field)
+        private = private_slices(array)
+        if private is not None:
+            return _solve_private(array, labels, *private, field)
+    part = solve_component(array, field)
+
+    def plan(route: Route) -> Plan:
+        steps = []
+        for gaining, members in route.path.steps:
+            kept = [list(range(n)) for n in array.shape]
+            kept[route.path.mode] = list(members)
+            steps.append((gaining, _named(labels, kept)))
+        return Plan(tuple(steps), route.leaf, route.value)
+
+    return Solution(plan(part.additive), plan(part.route), part.decomposition, part.reasons)
+
+
+def _named(labels: Labels, kept: Sequence[Sequence[int]]) -> Labels:
+    a, b, c = (tuple(names[i] for i in part) for names, part in zip(labels, kept, strict=True))
+    return a, b, c
+
+
+def _solve_sum(array: Array, labels: Labels, sides: Sequence[Side], field: Field) -> Solution:
+    """A direct sum: all summands but one by their additive plans, that one by its best.
+
+    A substitution step of one summand is one of the sum, with the same gain; a flattening bound r
+    of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂).
+    """
+    names = [_named(labels, side) for side in sides]
+    parts = [
+        _solve(restricted(array, side), name, field)
+        for side, name in zip(sides, names, strict=True)
+    ]
+    total = Decomposition(array.shape)
     for side, part in zip(sides, parts, strict=True):
         placed = part.decomposition
         for mode in range(3):
-            placed = placed.placed(mode, side[mode], core.array.shape[mode])
+            placed = placed.placed(mode, side[mode], array.shape[mode])
         total = total + placed
-    return Solution(assemble(array, core, sides, parts), core.extend(total), core, tuple(parts))
+    excess = [part.best.value - part.additive.value for part in parts]
+    last = max(range(len(parts)), key=lambda i: excess[i])
+    order = [i for i in range(len(parts)) if i != last] + [last]
+
+    def plan(final: Plan) -> Plan:
+        steps: list[tuple[int | None, Labels]] = []
+        for place, i in enumerate(order):
+            others: list[tuple[int, ...]] = [
+                tuple(x for j in order[place + 1 :] for x in names[j][mode]) for mode in range(3)
+            ]
+            current = parts[i].additive if i != last else final
+            for gaining, keep in current.steps:
+                steps.append((gaining, _union(keep, others)))
+            if i != last:
+                steps.append((current.leaf.steps[-1]["mode"], _union(((), (), ()), others)))
+        value = sum(parts[i].additive.value for i in order[:-1]) + final.value
+        return Plan(tuple(steps), final.leaf, value)
+
+    return Solution(
+        plan(parts[last].additive),
+        plan(parts[last].best),
+        total,
+        tuple(dict.fromkeys(reason for part in parts for reason in part.reasons)),
+        sum(excess) - excess[last] + sum(part.unproved for part in parts),
+    )
 
 
-Side: TypeAlias = tuple[list[int], list[int], list[int]]
+def _union(keep: Labels, others: Sequence[tuple[int, ...]]) -> Labels:
+    a, b, c = (tuple(sorted((*x, *y))) for x, y in zip(keep, others, strict=True))
+    return a, b, c
 
 
-def assemble(
-    array: Array, core: Concise, sides: Sequence[Side], parts: Sequence[Component]
-) -> LowerBound:
-    """One chain for a direct sum: all components but one by additive routes, that one by its best.
+def private_slices(array: Array) -> tuple[int, int, list[int]] | None:
+    """Modes b, c and slices of b whose indices in c occur in no other slice of b.
 
-    A substitution step of one summand is a substitution step of the sum, with the same gain; a
-    flattening bound r of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂).
+    Such a slice M adds exactly rank(M): substitution in c below, its factorisation above.
     """
-    last = max(range(len(parts)), key=lambda i: parts[i].route.value - parts[i].additive.value)
+    for b, c in permutations(range(3), 2):
+        pattern = (array != 0).any(axis=3 - b - c)
+        if b > c:
+            pattern = pattern.T
+        alone = pattern.sum(axis=0) == 1
+        found = [q for q in range(array.shape[b]) if alone[pattern[q]].all()]
+        if found and len(found) < array.shape[b]:
+            return b, c, found
+    return None
+
+
+def _solve_private(
+    array: Array, labels: Labels, mode: int, gaining: int, private: list[int], field: Field
+) -> Solution:
+    left = [q for q in range(array.shape[mode]) if q not in set(private)]
+    kept = [list(range(n)) for n in array.shape]
+    kept[mode] = left
+    rest = np.take(array, left, axis=mode)
+    keep = _named(labels, kept)
+    found = _solve(rest, keep, field)
+    own = slice_sum(np.take(array, private, axis=mode), mode).placed(
+        mode, private, array.shape[mode]
+    )
+    return replace(
+        found,
+        additive=found.additive.after(gaining, keep, len(own)),
+        best=found.best.after(gaining, keep, len(own)),
+        decomposition=found.decomposition.placed(mode, left, array.shape[mode]) + own,
+        reasons=("private slices", *found.reasons),
+    )
+
+
+def realise(array: Array, plan: Plan) -> LowerBound:
+    """The steps of a plan as the checker reads them, every gain recomputed.
+
+    What is subtracted is an exact rank over Q; what it is subtracted from is a rank mod a prime.
+    """
+    labels: list[list[int]] = [list(range(n)) for n in array.shape]
     steps: list[dict[str, Any]] = []
-    value = 0
-    current = [list(kept) for kept in core.kept]
-    if [len(c) for c in current] != list(array.shape):
-        steps.append(
-            restriction(
-                [c if len(c) < n else [] for c, n in zip(current, array.shape, strict=True)]
-            )
-        )
-    labels = [list(range(n)) for n in core.array.shape]
-    for i in [i for i in range(len(parts)) if i != last] + [last]:
-        part, side = parts[i], sides[i]
-        route = part.route if i == last else part.additive
-        mode = route.path.mode
-        inside = set(side[mode])
-        for gaining, kept in route.path.steps:
-            wanted = {side[mode][q] for q in kept}
-            keep = [x for x in labels[mode] if x not in inside or x in wanted]
-            maps: list[list[int]] = [[], [], []]
-            maps[mode] = [labels[mode].index(x) for x in keep]
+    value = plan.leaf.value
+    for gaining, keep in plan.steps:
+        maps = [
+            [] if list(wanted) == names else [names.index(x) for x in wanted]
+            for wanted, names in zip(keep, labels, strict=True)
+        ]
+        before = array
+        for mode, positions in enumerate(maps):
+            if positions:
+                if mode == gaining:
+                    continue
+                array = np.take(array, positions, axis=mode)
+        if gaining is None:
+            steps.append(restriction(maps))
+        else:
+            gain = rank_modulo(flattening(before, gaining)) - flattening_rank(array, gaining)
+            if maps[gaining]:
+                array = np.take(array, maps[gaining], axis=gaining)
+            value += gain
             steps.append(substitution(gaining, maps))
-            labels[mode] = keep
-        value += route.value
-        if i == last:
-            steps += route.leaf.steps
-            continue
-        flat = route.leaf.steps[-1]["mode"]
-        maps = []
-        for m in range(3):
-            keep = [x for x in labels[m] if x not in set(side[m])]
-            maps.append([labels[m].index(x) for x in keep])
-            labels[m] = keep
-        steps.append(substitution(flat, maps))
-    return LowerBound(value, tuple(steps))
+        labels = [list(names) for names in keep]
+    return LowerBound(value, (*steps, *plan.leaf.steps))
