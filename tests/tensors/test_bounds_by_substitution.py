@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import chain, combinations
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import pytest
@@ -20,6 +20,8 @@ from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.transversals import greedy_transversal, transversal
 
 Certify = Callable[..., checker.Verdict]
+Field = Literal["Q", "R", "C"]
+FIELDS: tuple[Field, ...] = ("Q", "R", "C")
 pencil_tensors = st.builds(
     lambda m, n, entries: np.array(entries[: 2 * m * n]).reshape(2, m, n),
     st.integers(1, 4),
@@ -28,7 +30,7 @@ pencil_tensors = st.builds(
 )
 
 
-def exact(T: Array, field: Any = "R") -> int:
+def exact(T: Array, field: Field = "R") -> int:
     found = tensor_rank(T, field).rank
     assert found is not None
     return found
@@ -50,7 +52,7 @@ def test_substitution_with_restriction_on_pencils(T: Array, mode: int, rng: Any)
         )
         small = np.moveaxis(np.tensordot(functionals, small, (1, other)), 0, other)
     gain = flattening_rank(T, mode) - flattening_rank(small, mode)
-    for field in ("Q", "R", "C"):
+    for field in FIELDS:
         assert exact(T, field) >= gain + exact(small, field)
 
 
@@ -67,8 +69,8 @@ def test_private_column_adds_its_values(db: Database, column: list[str]) -> None
     facts = [(k, "new", v) for k, v in zip(db.keys, column, strict=False)]
     larger = Database.from_triples([*db.triples, *facts])
     gained = len({v for _, _, v in facts})
-    for field in ("Q", "R", "C"):
-        result = tensor_rank(larger, field)  # type: ignore[arg-type]
+    for field in FIELDS:
+        result = tensor_rank(larger, field)
         assert result.rank == exact(db.tensor(), field) + gained
     swapped = Database.from_triples([(q, k, v) for k, q, v in larger.triples])
     assert tensor_rank(swapped).rank == tensor_rank(larger).rank
@@ -128,8 +130,8 @@ def saturated_tables(draw: st.DrawFn) -> tuple[Array, list[frozenset[int]]]:
 
 
 def tensor_of(table: Array) -> Array:
-    values = np.unique(table)
-    return (table[:, :, None] == values).astype(int)
+    found: Array = (table[:, :, None] == np.unique(table)).astype(int)
+    return found
 
 
 @pytest.mark.claim(
@@ -144,8 +146,8 @@ def test_saturated_table_has_the_rank_of_the_formula(
     table, columns = drawn
     D = tensor_of(table)
     assert flattening_rank(D, 0) == sum(len(s) - 1 for s in columns) + 1
-    for field in ("Q", "R", "C"):
-        result = tensor_rank(D, field)  # type: ignore[arg-type]
+    for field in FIELDS:
+        result = tensor_rank(D, field)
         assert result.rank == sum(len(s) - 1 for s in columns) + brute_force(columns)
         assert check(result.certificate()).holds
 

@@ -228,7 +228,7 @@ def test_column_pivot_in_affine_hulls(db: Database, rng: Any) -> None:
         w = [Fraction(0)] * D.shape[2]
         for v in having[1:]:
             w[v] = Fraction(rng.randint(-2, 2), rng.randint(1, 2))
-        w[having[0]] = 1 - sum(w)
+        w[having[0]] = 1 - sum(w, Fraction(0))
         pivots.append(w)
         rest = [
             [x - (y if D[k, q].any() else 0) for x, y in zip(D[k, q].tolist(), w, strict=True)]
