@@ -202,7 +202,8 @@ class Solution:
     best: Plan
     decomposition: Decomposition
     reasons: tuple[str, ...]
-    unproved: int = 0  # what the bounds of several summands would add up to beyond ``best``
+    thin: bool = False  # a mode of size at most two, after concision
+    cited: int = 0  # what is gained beyond ``best`` if ranks of direct sums with thin parts add up
 
 
 def solve(array: Array, field: Field) -> Solution:
@@ -242,7 +243,13 @@ def _solve_concise(array: Array, labels: Labels, field: Field) -> Solution:
             steps.append((gaining, _named(labels, kept)))
         return Plan(tuple(steps), route.leaf, route.value)
 
-    return Solution(plan(part.additive), plan(part.route), part.decomposition, part.reasons)
+    return Solution(
+        plan(part.additive),
+        plan(part.route),
+        part.decomposition,
+        part.reasons,
+        min(array.shape) <= 2,
+    )
 
 
 def _named(labels: Labels, kept: Sequence[Sequence[int]]) -> Labels:
@@ -268,7 +275,7 @@ def _solve_sum(array: Array, labels: Labels, sides: Sequence[Side], field: Field
             placed = placed.placed(mode, side[mode], array.shape[mode])
         total = total + placed
     excess = [part.best.value - part.additive.value for part in parts]
-    last = max(range(len(parts)), key=lambda i: excess[i])
+    last = max(range(len(parts)), key=lambda i: (excess[i], not parts[i].thin))
     order = [i for i in range(len(parts)) if i != last] + [last]
 
     def plan(final: Plan) -> Plan:
@@ -290,7 +297,9 @@ def _solve_sum(array: Array, labels: Labels, sides: Sequence[Side], field: Field
         plan(parts[last].best),
         total,
         tuple(dict.fromkeys(reason for part in parts for reason in part.reasons)),
-        sum(excess) - excess[last] + sum(part.unproved for part in parts),
+        False,
+        # ranks add up if all summands but one are thin (JáJá and Takche)
+        sum(excess[i] for i in order[:-1] if parts[i].thin),
     )
 
 
