@@ -187,6 +187,53 @@ def recall(
     typer.echo(f"probability in {found.interval()}, runner-up {found.runner_up}")
 
 
+@app.command()
+def rank(
+    facts: Annotated[Path, typer.Argument(metavar="FACTS", help="A .csv, .tsv, .nt or .ttl file.")],
+    field: Annotated[str, typer.Option(help="Q, R or C: the rank depends on it.")] = "R",
+    decomposition: Annotated[
+        tuple[Path, Path, Path] | None,
+        typer.Option(metavar="L R P", help="Check a decomposition made elsewhere, SMS files."),
+    ] = None,
+    write: Annotated[
+        tuple[Path, Path, Path] | None,
+        typer.Option(metavar="L R P", help="Write the decomposition to three SMS files."),
+    ] = None,
+    certificate: Annotated[
+        Path | None, typer.Option(help="Write the certificate to this file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The tensor rank of a database, from below and from above, and the terms in words.
+
+    Examples: `lemmax rank facts.csv`, `lemmax rank facts.csv --field C --certificate rank.json`
+    """
+    from lemmax.numerics import rank_view
+    from lemmax.theory.certificates import write_certificate
+    from lemmax.theory.database import Database
+    from lemmax.theory.tensors.ranks import tensor_rank
+    from lemmax.theory.tensors.sms import read_decomposition, write_decomposition
+
+    given = None if decomposition is None else read_decomposition(decomposition)
+    result = tensor_rank(Database.read(facts), field)  # type: ignore[arg-type]
+    if given is not None:
+        result = result.with_decomposition(given)
+    if write is not None:
+        write_decomposition(result.decomposition, write)
+    if certificate is not None:
+        if not certificate.absolute().parent.is_dir():
+            raise LemmaxError(f"{certificate}: there is no folder {certificate.parent}.")
+        write_certificate(certificate, result.certificate())
+    if as_json:
+        more = {} if given is None else {"given": len(given)}
+        typer.echo(json.dumps(rank_view.report(result) | more, ensure_ascii=False, indent=2))
+        return
+    out = console()
+    rank_view.show(result, out)
+    if given is not None:
+        out.print(f"The given decomposition adds up: {len(given)} terms.")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and status 2."""
     try:

@@ -1235,11 +1235,616 @@ def check_refutation(data: Mapping[str, Any]) -> Iterator[Step]:
     yield Step(not ok, f"the conclusion holds: {shown}" if ok else f"the conclusion fails: {shown}")
 
 
+# --- tensor rank --------------------------------------------------------------------------------
+
+Polynomial = list[Fraction]  # coefficients, the constant one first
+Cube = list[list[list[int]]]  # a tensor as nested lists
+
+
+def check_tensor_rank(data: Mapping[str, Any]) -> Iterator[Step]:
+    """lower <= R(T) <= upper over a field: a chain of lower-bound lemmas, and a decomposition.
+
+    The proof is a list of steps. Each step but the last is a lemma of the form
+    R(T) >= gain + R(S) where S is computed from T; the last step bounds R from below outright.
+    The proofs of the lemmas are in docs/proofs/lemmax.
+    """
+    fields(data, "The certificate", "tensor field lower upper proof terms families")
+    T, scale = tensor_of(data["tensor"])
+    field = choice(data["field"], "field", ("Q", "R", "C"))
+    lower = integer(data["lower"], "lower", 2**53)
+    upper = integer(data["upper"], "upper", 2**53)
+    if lower > upper:
+        refuse("lower", "is larger than upper")
+    terms = [
+        vectors(term, T, f"terms[{i}]") for i, term in enumerate(items(data["terms"], "terms", 0))
+    ]
+    families = [
+        family(value, T, f"families[{i}]")
+        for i, value in enumerate(items(data["families"], "families", 0))
+    ]
+    steps = items(data["proof"], "proof")
+
+    length = len(terms) + sum(len(modulus) - 1 for modulus, _ in families)
+    if length != upper:
+        yield Step(False, f"R <= {upper}: the decomposition has {length} terms")
+    for i, (modulus, _) in enumerate(families):
+        if field == "Q":
+            yield Step(False, f"families[{i}] is irrational, and the field is Q")
+        elif field == "R":
+            real, distinct = roots_of(modulus)
+            if not real == distinct == len(modulus) - 1:
+                yield Step(False, f"families[{i}]: {real} of {len(modulus) - 1} roots are real")
+    yield check_decomposition(T, scale, terms, families)
+
+    bound, cube = 0, T
+    for i, step in enumerate(steps):
+        where, last = f"proof[{i}]", i == len(steps) - 1
+        named = {name: lemma.fields for name, lemma in LEMMAS.items() if lemma.closes == last}
+        lemma = variant(step, where, "lemma", named)
+        gain, cube, text = LEMMAS[lemma].apply(step, cube, field, where)
+        bound += gain
+        yield Step(gain >= 0, f"{lemma}: {text}")
+    yield Step(bound >= lower, f"{bound} >= {lower}: the proof gives R >= {bound} over {field}")
+
+
+def tensor_of(value: object) -> tuple[Cube, int]:
+    """The integer tensor scale · T of a tensor given by its shape and its nonzero entries."""
+    data = fields(value, "tensor", "shape entries")
+    shape = items(data["shape"], "tensor.shape")
+    if len(shape) != 3:
+        refuse("tensor.shape", "must have three entries")
+    a, b, c = (integer(n, "An entry of tensor.shape", 10**6) for n in shape)
+    if not a * b * c:
+        refuse("tensor.shape", "must be positive")
+    affordable(a * b * c * 100, 1, 1, "The tensor")
+    found: dict[tuple[int, int, int], Fraction] = {}
+    for n, entry in enumerate(items(data["entries"], "tensor.entries", 0)):
+        where = f"tensor.entries[{n}]"
+        if len(items(entry, where)) != 4:
+            refuse(where, "must be three indices and a number")
+        i, j, k = (integer(entry[m], where, shape[m]) for m in range(3))
+        x = number(entry[3], where)
+        if (i, j, k) in found or not x:
+            refuse(where, "is zero or repeats a place")
+        found[i, j, k] = x
+    scale = common_denominator(found.values())
+    T = [[[0] * c for _ in range(b)] for _ in range(a)]
+    for (i, j, k), x in found.items():
+        T[i][j][k] = int(x * scale)
+    return T, scale
+
+
+def sizes(T: Cube) -> tuple[int, int, int]:
+    return len(T), len(T[0]), len(T[0][0])
+
+
+def vectors(value: object, T: Cube, where: str) -> list[list[Fraction]]:
+    """One term: a vector for each of the three modes."""
+    parts = items(value, where)
+    if len(parts) != 3 or tuple(len(items(p, where)) for p in parts) != sizes(T):
+        refuse(where, "must have one vector for each mode of the tensor")
+    return [[number(x, f"An entry of {where}") for x in part] for part in parts]
+
+
+def family(value: object, T: Cube, where: str) -> tuple[Polynomial, list[list[Polynomial]]]:
+    """The terms a(θ)⊗b(θ)⊗c(θ) for all roots θ of the monic modulus, with multiplicity."""
+    data = fields(value, where, "modulus factors")
+    modulus = monic(data["modulus"], f"{where}.modulus")
+    parts = items(data["factors"], f"{where}.factors")
+    if len(parts) != 3 or tuple(len(items(p, where)) for p in parts) != sizes(T):
+        refuse(where, "must have one vector for each mode of the tensor")
+    return modulus, [[residue(x, modulus, where) for x in part] for part in parts]
+
+
+def monic(value: object, where: str) -> Polynomial:
+    found = [number(x, where) for x in items(value, where)]
+    if len(found) < 2 or found[-1] != 1:
+        refuse(where, "must be a monic polynomial of positive degree, constant coefficient first")
+    affordable(len(found) ** 4, bits_of([cleared(found)[0]]), len(found), where)
+    return found
+
+
+def residue(value: object, modulus: Polynomial, where: str) -> Polynomial:
+    """A polynomial of degree below that of the modulus."""
+    found = [number(x, where) for x in items(value, where)]
+    if len(found) != len(modulus) - 1:
+        refuse(where, f"has a residue that is not given by {len(modulus) - 1} coefficients")
+    return found
+
+
+def reduce_modulo(f: Polynomial, modulus: Polynomial) -> Polynomial:
+    f, d = list(f), len(modulus) - 1
+    for n in range(len(f) - 1, d - 1, -1):
+        lead = f[n] / modulus[-1]
+        if lead:
+            for m in range(d + 1):
+                f[n - d + m] -= lead * modulus[m]
+    return (f + [Fraction(0)] * d)[:d]
+
+
+def multiply(f: Polynomial, g: Polynomial) -> Polynomial:
+    out = [Fraction(0)] * (len(f) + len(g) - 1)
+    for i, x in enumerate(f):
+        if x:
+            for j, y in enumerate(g):
+                if y:
+                    out[i + j] += x * y
+    return out
+
+
+def roots_of(f: Polynomial) -> tuple[int, int]:
+    """The numbers of distinct real and of distinct complex roots, by Sturm's chain."""
+    chain = [f, [n * x for n, x in enumerate(f)][1:]]
+    while any(rest := reduce_modulo(chain[-2], chain[-1])):
+        while not rest[-1]:
+            rest.pop()
+        chain.append([-x for x in rest])
+
+    def changes(sign: int) -> int:
+        signs = [(g[-1] > 0) == (sign > 0 or len(g) % 2 == 1) for g in chain]
+        return sum(x != y for x, y in itertools.pairwise(signs))
+
+    return changes(-1) - changes(1), len(f) - len(chain[-1])
+
+
+def power_sums(f: Polynomial, count: int) -> list[Fraction]:
+    """Newton: the sums over the roots of a monic f, with multiplicity, of their m-th powers."""
+    n = len(f) - 1
+    sums = [Fraction(n)]
+    for m in range(1, count):
+        known = sum((f[n - k] * sums[m - k] for k in range(1, min(m, n + 1))), Fraction(0))
+        sums.append(-known - (m * f[n - m] if m <= n else 0))
+    return sums
+
+
+def check_decomposition(
+    T: Cube,
+    scale: int,
+    terms: Sequence[Sequence[Sequence[Fraction]]],
+    families: Sequence[tuple[Polynomial, Sequence[Sequence[Polynomial]]]],
+) -> Step:
+    """The terms and the families add up to T / scale, exactly."""
+    a, b, c = sizes(T)
+    affordable(a * b * c * (1 + sum(len(f) for f, _ in families)), 200, 200, "The families")
+    clear = [[cleared(v) for v in term] for term in terms]
+    d = math.lcm(scale, *(math.prod(e for _, e in term) for term in clear))
+    affordable(a * b * c * (1 + len(terms)), d.bit_length(), d.bit_length(), "The decomposition")
+    total = [[[-x * (d // scale) for x in row] for row in part] for part in T]
+    for term in clear:
+        (u, _), (v, _), (w, _) = term
+        factor = d // math.prod(e for _, e in term)
+        support = [(k, factor * z) for k, z in enumerate(w) if z]
+        for i, x in enumerate(u):
+            for j, y in enumerate(v):
+                if xy := x * y:
+                    row = total[i][j]
+                    for k, z in support:
+                        row[k] += xy * z
+    rest = [[[Fraction(x, d) for x in row] for row in part] for part in total]
+    for modulus, (first, second, third) in families:
+        # the sum of g over the roots is linear in g, and Newton gives it for powers
+        n = len(modulus) - 1
+        sums = power_sums(modulus, 2 * n - 1)
+        traced = [[sum(map(operator.mul, z, sums[m : m + n])) for m in range(n)] for z in third]
+        for (i, f), (j, g) in itertools.product(enumerate(first), enumerate(second)):
+            if any(f) and any(g):
+                fg = reduce_modulo(multiply(f, g), modulus)
+                rest[i][j] = [
+                    x + sum(map(operator.mul, fg, z))
+                    for x, z in zip(rest[i][j], traced, strict=True)
+                ]
+    bad = next(
+        ((i, j, k) for i in range(a) for j in range(b) for k in range(c) if rest[i][j][k]), None
+    )
+    length = len(terms) + sum(len(f) - 1 for f, _ in families)
+    if bad is not None:
+        return Step(False, f"the sum of the {length} terms differs from the tensor at {bad}")
+    return Step(True, f"R <= {length}: the {length} terms of rank one add up to the tensor")
+
+
+def turned(T: Cube, mode: int) -> Cube:
+    """The slices of a mode, as a list of matrices; the other modes keep their order."""
+    if mode == 0:
+        return T
+    if mode == 1:
+        return [[part[j] for part in T] for j in range(len(T[0]))]
+    return [[[row[k] for row in part] for part in T] for k in range(len(T[0][0]))]
+
+
+def flattened(T: Cube, mode: int) -> list[list[int]]:
+    """The flattening that keeps a mode, without columns that repeat or vanish."""
+    long = ([x for row in part for x in row] for part in turned(T, mode))
+    columns = [column for column in dict.fromkeys(zip(*long, strict=True)) if any(column)]
+    return [list(row) for row in zip(*columns, strict=True)]
+
+
+def rank_mod(rows: Sequence[Sequence[int]], p: int) -> int:
+    """The rank mod the prime p, which is at most the rank over Q, R and C."""
+    a = [[x % p for x in row] for row in rows]
+    width = len(a[0]) if a else 0
+    affordable(len(a) * width * min(len(a), width), p.bit_length(), p.bit_length(), "A rank mod p")
+    rank = 0
+    for column in range(width):
+        found = next((i for i in range(rank, len(a)) if a[i][column]), None)
+        if found is None:
+            continue
+        a[rank], a[found] = a[found], a[rank]
+        inverse = pow(a[rank][column], -1, p)
+        top = a[rank][column:]
+        for i in range(rank + 1, len(a)):
+            if a[i][column]:
+                f = a[i][column] * inverse % p
+                a[i][column:] = [(x - f * y) % p for x, y in zip(a[i][column:], top, strict=True)]
+        rank += 1
+    return rank
+
+
+def lower_rank(T: Cube, mode: int, p: int) -> int:
+    return rank_mod(flattened(T, mode), p)
+
+
+def exact_rank(T: Cube, mode: int) -> int:
+    rows = flattened(T, mode)
+    tall = rows if not rows or len(rows) >= len(rows[0]) else list(zip(*rows, strict=True))
+    return integer_rank(tall, "A flattening rank") if rows else 0
+
+
+def mapped(value: object, T: Cube, mode: int, where: str) -> Cube:
+    """T with a mode mapped: [] leaves it, indices select slices, rows of integers combine them."""
+    slices = turned(T, mode)
+    entries = items(value, where, 0)
+    if not entries:
+        return T
+    if type(entries[0]) is int:
+        chosen = [slices[i] for i in indices(entries, where, len(slices))]
+    else:
+        rows = [[whole(x, where) for x in row] for row in matrix_rows(entries, where, len(slices))]
+        affordable(len(rows) * math.prod(sizes(T)), 64 + bits_of(rows), 64, where)
+        chosen = [
+            [
+                [sum(map(operator.mul, row, fibre)) for fibre in zip(*lines, strict=True)]
+                for lines in zip(*slices, strict=True)
+            ]
+            for row in rows
+        ]
+    return turned_back(chosen, mode)
+
+
+def turned_back(slices: Cube, mode: int) -> Cube:
+    """The tensor with these slices: turned(turned_back(S, mode), mode) = S."""
+    if mode == 0:
+        return slices
+    if mode == 1:
+        return [[part[i] for part in slices] for i in range(len(slices[0]))]
+    a, b = len(slices[0]), len(slices[0][0])
+    return [[[part[i][j] for part in slices] for j in range(b)] for i in range(a)]
+
+
+def matrix_rows(value: list[Any], where: str, width: int) -> list[list[Any]]:
+    for row in value:
+        if len(items(row, where)) != width:
+            refuse(where, f"must have rows of {width} entries")
+    return value
+
+
+def restricted(value: object, T: Cube, where: str) -> Cube:
+    """T with one map a mode applied."""
+    for mode, part in enumerate(triple(value, f"{where}.maps")):
+        T = mapped(part, T, mode, f"{where}.maps[{mode}]")
+    return T
+
+
+def triple(value: object, where: str) -> list[Any]:
+    if len(items(value, where)) != 3:
+        refuse(where, "must have three entries")
+    return list(value)  # type: ignore[call-overload,no-any-return]
+
+
+Bound = tuple[int, Cube, str]  # the gain, the tensor that remains, and the step in words
+
+
+def by_restriction(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """Applying a linear map to each mode never increases the rank."""
+    rest = restricted(step["maps"], T, where)
+    return 0, rest, f"R >= R of a {' x '.join(map(str, sizes(rest)))} restriction"
+
+
+def by_substitution(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R(T) >= r(T) - r(T|) + R(T|), r the rank of the flattening that keeps the mode.
+
+    T| is T with maps applied to the two other modes; a map of the mode itself comes after.
+    """
+    mode, p = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    maps = triple(step["maps"], f"{where}.maps")
+    other = restricted([[] if m == mode else part for m, part in enumerate(maps)], T, where)
+    before, after = lower_rank(T, mode, p), exact_rank(other, mode)
+    rest = mapped(maps[mode], other, mode, f"{where}.maps[{mode}]")
+    shape = " x ".join(map(str, sizes(rest)))
+    return before - after, rest, f"R >= {before} - {after} + R of a {shape} restriction"
+
+
+def by_flattening(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R(T) >= the rank of a flattening."""
+    mode, p = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    found = lower_rank(T, mode, p)
+    return found, T, f"R >= {found}, the rank mod {p} of the flattening of mode {mode}"
+
+
+class LeftKernel(NamedTuple):
+    """Slices A, B with m rows, a root x of the modulus, and Y: g independent rows, Y(A + xB) = 0.
+
+    Y has a unit matrix in the columns named by the pivots, so its rows are independent at every
+    root; hence A + xB has rank at most m - g at every root.
+    """
+
+    A: list[list[int]]
+    B: list[list[int]]
+    modulus: Polynomial
+    Y: list[list[Polynomial]]
+    holds: bool
+
+    def times(self, row: list[Polynomial], M: list[list[int]]) -> list[Polynomial]:
+        """The row vector row · M of residues."""
+        out = [[Fraction(0)] * (len(self.modulus) - 1) for _ in M[0]]
+        for y, entries in zip(row, M, strict=True):
+            for j in (j for j, entry in enumerate(entries) if entry and any(y)):
+                out[j] = [a + entries[j] * b for a, b in zip(out[j], y, strict=True)]
+        return out
+
+    def at_root(self, row: list[Polynomial]) -> list[Polynomial]:
+        """The row vector row · (A + xB) of residues."""
+        shifted = ([Fraction(0), *y] for y in self.times(row, self.B))
+        products = zip(
+            self.times(row, self.A), (reduce_modulo(y, self.modulus) for y in shifted), strict=True
+        )
+        return [[a + b for a, b in zip(u, v, strict=True)] for u, v in products]
+
+    def bound(self, T: Cube, mode: int, p: int) -> tuple[int, str]:
+        """R >= r + r' - (m - g), r and r' the ranks of the flattenings of the other modes."""
+        r, s = (lower_rank(T, other, p) for other in range(3) if other != mode)
+        drop, degree = len(self.A) - len(self.Y), len(self.modulus) - 1
+        return r + s - drop, f"R >= {r} + {s} - {drop}, at a root of degree {degree}"
+
+
+def left_kernel(step: Mapping[str, Any], T: Cube, mode: int, where: str) -> LeftKernel:
+    slices = turned(T, mode)
+    if len(slices) != 2:
+        refuse(where, "needs a mode of size two")
+    order = indices(step["order"], f"{where}.order", 2)
+    if len(order) != 2:
+        refuse(f"{where}.order", "must have two entries")
+    A, B = (slices[i] for i in order)
+    modulus = monic(step["modulus"], f"{where}.modulus")
+    Y = residues(step["left"], modulus, T, len(A), f"{where}.left")
+    pivots = indices(step["pivots"], f"{where}.pivots", len(A))
+    if len(pivots) != len(Y):
+        refuse(f"{where}.pivots", "must name one column for each row of left")
+    one, zero = reduce_modulo([Fraction(1)], modulus), [Fraction(0)] * (len(modulus) - 1)
+    unit = all(
+        Y[i][k] == (one if i == j else zero) for i in range(len(Y)) for j, k in enumerate(pivots)
+    )
+    found = LeftKernel(A, B, modulus, Y, unit)
+    return found._replace(holds=unit and not any(map(any, itertools.chain(*map(found.at_root, Y)))))
+
+
+def residues(
+    value: object, modulus: Polynomial, T: Cube, width: int, where: str
+) -> list[list[Polynomial]]:
+    """A matrix of residues modulo the modulus."""
+    rows = matrix_rows(items(value, where), where, width)
+    found = [[residue(x, modulus, where) for x in row] for row in rows]
+    bits = height(c for row in found for x in row for c in x) + height(modulus)
+    affordable(20 * len(found) * math.prod(sizes(T)) * len(modulus), bits, bits, where)
+    return found
+
+
+def height(values: Iterable[Fraction]) -> int:
+    """The bits of the longest numerator or denominator."""
+    return max(
+        (max(x.numerator.bit_length(), x.denominator.bit_length()) for x in values), default=0
+    )
+
+
+def by_jet(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """If Y(A + xB) = 0 and YB = W(A + xB) at some complex x then R >= r + r' - (m - g)."""
+    mode, p = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    at = left_kernel(step, T, mode, where)
+    W = residues(step["jet"], at.modulus, T, len(at.A), f"{where}.jet")
+    if not at.holds or [at.times(y, at.B) for y in at.Y] != [at.at_root(w) for w in W]:
+        return -1, T, "the left kernel or the jet is not what the lemma needs"
+    bound, text = at.bound(T, mode, p)
+    return bound, T, f"{text}, with a jet"
+
+
+def by_eigenvalue(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """If Y(A + xB) = 0 at some x outside the field then R >= r + r' - (m - g).
+
+    Some root of the modulus is not real if Sturm counts fewer real roots than roots; no root is
+    rational if the modulus has none modulo some prime.
+    """
+    mode, p = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    at = left_kernel(step, T, mode, where)
+    if step["outside"] == "sturm":
+        real, distinct = roots_of(at.modulus)
+        outside, name = field != "C" and real < distinct, "that is not real"
+    else:
+        q, name = prime(step["outside"], f"{where}.outside"), "that is not rational"
+        affordable(10 * q * len(at.modulus), 1, 1, f"{where}.outside")
+        outside = field == "Q" and all(c.denominator % q for c in at.modulus)
+        outside = outside and not has_root_mod(at.modulus, q)
+    if not at.holds or not outside:
+        return -1, T, "the left kernel or the root is not what the lemma needs"
+    bound, text = at.bound(T, mode, p)
+    return bound, T, f"{text} {name}"
+
+
+def has_root_mod(f: Polynomial, q: int) -> bool:
+    coefficients = [c.numerator * pow(c.denominator, -1, q) % q for c in reversed(f)]
+    for x in range(q):
+        value = 0
+        for c in coefficients:
+            value = (value * x + c) % q
+        if value == 0:
+            return True
+    return False
+
+
+def by_transversal(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R >= s + t, where s rank-one matrices lie in the span L of the slices of a mode.
+
+    With N_q the vectors x for which e_q⊗x lies in L, s is the sum of the dim N_q, and t is the
+    least size of a set that meets the support of every column q whose vectors are not all in N_q.
+    """
+    mode, other = (integer(step[n], f"{where}.{n}", 3) for n in ("mode", "columns"))
+    hitting = integer(step["hitting"], f"{where}.hitting", 10**6)
+    if mode == other:
+        refuse(where, "needs two different modes")
+    columns = turned(T, other)
+    place = mode if mode < other else mode - 1  # where the mode stands in a column
+    whole_rank, total, sets = exact_rank(T, mode), 0, []
+    for q, column in enumerate(columns):
+        rest = turned_back(columns[:q] + columns[q + 1 :], other) if len(columns) > 1 else []
+        alone = whole_rank - (exact_rank(rest, mode) if rest else 0)
+        total += alone
+        rows = column if place == 0 else [list(row) for row in zip(*column, strict=True)]
+        if integer_rank(rows, "A column") > alone:
+            sets.append(frozenset(k for row in rows for k, x in enumerate(row) if x))
+    spent = [0]
+    if hits(sets, hitting - 1, spent):
+        return -1, T, f"{hitting - 1} indices meet all the supports"
+    return total + hitting, T, f"R >= {total} + {hitting}, the least size of a transversal"
+
+
+def hits(sets: Sequence[frozenset[int]], size: int, spent: list[int]) -> bool:
+    """Whether some set of the given size meets all the sets."""
+    spent[0] += 1 + len(sets)
+    affordable(spent[0] * 100, 1, 1, "The search for a transversal")
+    if not sets:
+        return size >= 0
+    if size <= 0:
+        return False
+    smallest = min(sets, key=len)
+    return any(hits([s for s in sets if x not in s], size - 1, spent) for x in sorted(smallest))
+
+
+class Quadrics(NamedTuple):
+    """The symmetric matrices Z with Σ z_ij (X_i[u][w] X_j[v][x] - X_i[u][x] X_j[v][w]) = 0 always.
+
+    X_1, ..., X_m are the slices of a mode, and independent. If R = m then the slices span the same
+    space as m matrices of rank one, whose coordinate vectors y give the Z = y y^T; these are
+    independent, so the Z have at least m dimensions. ``most`` bounds the dimension from above.
+    """
+
+    X: Cube
+    most: int
+
+    def minor(self, u: int, v: int, w: int, x: int) -> list[list[int]]:
+        return [[P[u][w] * N[v][x] - P[u][x] * N[v][w] for N in self.X] for P in self.X]
+
+
+def quadrics(step: Mapping[str, Any], T: Cube, where: str) -> Quadrics:
+    mode, p = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    found = Quadrics(turned(T, mode), 0)
+    m, b, c = len(found.X), len(found.X[0]), len(found.X[0][0])
+    if lower_rank(T, mode, p) < m:
+        refuse(where, "needs slices that are independent mod the prime")
+    pairs = [(i, j) for i in range(m) for j in range(i, m)]
+    rows = []
+    for n, minor in enumerate(items(step["minors"], f"{where}.minors", 0)):
+        place = f"{where}.minors[{n}]"
+        if len(items(minor, place)) != 4:
+            refuse(place, "must have four indices")
+        affordable(20 * (n + 1) * len(pairs), 1, 1, where)
+        u, v, w, x = (integer(e, place, size) for e, size in zip(minor, (b, b, c, c), strict=True))
+        M = found.minor(u, v, w, x)
+        rows.append([M[i][j] + M[j][i] if i < j else M[i][i] for i, j in pairs])
+    return found._replace(most=len(pairs) - rank_mod(rows, p))
+
+
+def by_quadrics(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R >= m + 1 if the quadrics have fewer than m dimensions."""
+    found = quadrics(step, T, where)
+    m = len(found.X)
+    shown = f"R >= {m + 1}: at most {found.most} dimensions of quadrics for {m} slices"
+    return (m + 1 if found.most < m else -1), T, shown
+
+
+def by_quadric_pencil(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R >= m + 1 if the quadrics have m dimensions and two of them form a pencil of rank > m.
+
+    If R = m they are the Σ λ_i y_i y_i^T, and two of them would form a pencil of rank at most m.
+    """
+    found = quadrics(step, T, where)
+    m, b, c = len(found.X), len(found.X[0]), len(found.X[0][0])
+    pair = [
+        [[whole(x, where) for x in row] for row in matrix_rows(items(Z, where), where, m)]
+        for Z in items(step["kernel"], f"{where}.kernel")
+    ]
+    if len(pair) != 2 or any(len(Z) != m for Z in pair):
+        refuse(f"{where}.kernel", f"must be two {m} x {m} matrices")
+    affordable(b * b * c * c * m * m, bits_of(itertools.chain(*pair)), 64, where)
+    places = itertools.product(range(b), range(b), range(c), range(c))
+    minors = (found.minor(u, v, w, x) for u, v, w, x in places if u < v and w < x)
+    inside = all(list(map(list, zip(*Z, strict=True))) == Z for Z in pair)
+    inside = inside and not any(sum(map(dot, Z, M)) for M in minors for Z in pair)
+    if found.most > m or not inside:
+        return -1, T, "the two matrices, or the minors, are not what the lemma needs"
+    options = {name: LEMMAS[name].fields for name in ("jet", "eigenvalue")}
+    lemma = variant(step["pencil"], f"{where}.pencil", "lemma", options)
+    bound, _, text = LEMMAS[lemma].apply(step["pencil"], pair, field, f"{where}.pencil")
+    return (m + 1 if bound > m else -1), T, f"R >= {m + 1}: two quadrics with {text}"
+
+
+def by_koszul(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """Landsberg and Ottaviani: 2p + 1 slices; R >= rank of the Koszul flattening / C(2p, p).
+
+    For one term a⊗b⊗c it is the map x -> a∧x of p-vectors, of rank C(2p, p), times b c^T.
+    """
+    mode, q = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    X = turned(T, mode)
+    half, odd = divmod(len(X), 2)
+    if not odd or half < 1:
+        refuse(where, "needs an odd number of slices, at least three")
+    affordable(math.comb(len(X), half) ** 2 * len(X[0]) * len(X[0][0]), 1, 1, where)
+    rows = []
+    for large in itertools.combinations(range(len(X)), half + 1):
+        for k in range(len(X[0][0])):
+            row: list[int] = []
+            for small in itertools.combinations(range(len(X)), half):
+                extra = [i for i in large if i not in small]
+                sign = (-1) ** large.index(extra[0]) if len(extra) == 1 else 0
+                row += [sign * part[k] for part in X[extra[0]]] if sign else [0] * len(X[0])
+            rows.append(row)
+    found, share = rank_mod(rows, q), math.comb(2 * half, half)
+    return -(-found // share), T, f"R >= {found} / {share}, the rank of a Koszul flattening"
+
+
+class Lemma(NamedTuple):
+    """A lower-bound lemma: the fields of its step, whether it ends a proof, and what it gives."""
+
+    fields: str
+    closes: bool
+    apply: Callable[[Mapping[str, Any], Cube, str, str], Bound]
+
+
+_PENCIL = "mode prime order modulus left pivots"
+LEMMAS: dict[str, Lemma] = {
+    "restriction": Lemma("maps", False, by_restriction),
+    "substitution": Lemma("mode prime maps", False, by_substitution),
+    "flattening": Lemma("mode prime", True, by_flattening),
+    "jet": Lemma(f"{_PENCIL} jet", True, by_jet),
+    "eigenvalue": Lemma(f"{_PENCIL} outside", True, by_eigenvalue),
+    "transversal": Lemma("mode columns hitting", True, by_transversal),
+    "quadrics": Lemma("mode prime minors", True, by_quadrics),
+    "quadric-pencil": Lemma("mode prime minors kernel pencil", True, by_quadric_pencil),
+    "koszul": Lemma("mode prime", True, by_koszul),
+}
 KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "matrix-rank": check_matrix_rank,
     "softmax-rank": check_softmax_rank,
     "memorization": check_memorization,
     "refutation": check_refutation,
+    "tensor-rank": check_tensor_rank,
 }
 
 

@@ -24,37 +24,45 @@ if TYPE_CHECKING:
         softmax_rank,
         softmax_threshold,
     )
+    from lemmax.theory.tensors.decompositions import Decomposition
+    from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
 
 __all__ = [
     "AttentionLayer",
     "Database",
+    "Decomposition",
     "Head",
     "Matrix",
     "Memorization",
     "RankResult",
     "SoftmaxRank",
+    "TensorRank",
     "argmax",
     "certified_rank",
     "memorizes",
     "softmax",
     "softmax_rank",
     "softmax_threshold",
+    "tensor_rank",
 ]
 
 _HOME = {
     "AttentionLayer": "attention",
     "Database": "database",
+    "Decomposition": "tensors.decompositions",
     "Head": "attention",
     "Matrix": "exact",
     "Memorization": "memorization",
     "RankResult": "rank",
     "SoftmaxRank": "rowwise",
+    "TensorRank": "tensors.ranks",
     "argmax": "rowwise",
     "certified_rank": "rank",
     "memorizes": "memorization",
     "softmax": "rowwise",
     "softmax_rank": "rowwise",
     "softmax_threshold": "rowwise",
+    "tensor_rank": "tensors.ranks",
 }
 
 

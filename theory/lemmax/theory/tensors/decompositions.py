@@ -1,0 +1,255 @@
+"""Sums of terms of rank one, with exact entries.
+
+A :class:`Decomposition` holds rational terms a⊗b⊗c and families: for a monic polynomial f over Q
+the deg f conjugate terms a(θ)⊗b(θ)⊗c(θ), θ a root of f, whose entries are residues modulo f. The
+sum of a family is rational, for it is a trace; over R a family needs all roots of f real.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
+
+from lemmax.theory import certificates
+from lemmax.theory.errors import ShapeError
+from lemmax.theory.tensors.arrays import Array
+
+Vector: TypeAlias = tuple[fmpq, ...]
+Term: TypeAlias = tuple[Vector, Vector, Vector]
+Shape: TypeAlias = tuple[int, int, int]
+
+_ZERO = fmpq(0)
+
+
+@dataclass(frozen=True)
+class Family:
+    """The terms a(θ)⊗b(θ)⊗c(θ) for the roots θ of a monic polynomial, the modulus."""
+
+    modulus: fmpq_poly
+    factors: tuple[tuple[fmpq_poly, ...], tuple[fmpq_poly, ...], tuple[fmpq_poly, ...]]
+
+    def __len__(self) -> int:
+        return int(self.modulus.degree())
+
+    def tensor(self) -> list[list[list[fmpq]]]:
+        """The sum over all roots, entry by entry a trace."""
+        n = len(self)
+        sums = power_sums(self.modulus, 2 * n - 1)
+        u, v, w = self.factors
+        traced = [[sum((z[m] * sums[i + m] for m in range(n)), _ZERO) for i in range(n)] for z in w]
+        return [
+            [
+                [sum((xy[m] * z[m] for m in range(n)), _ZERO) for z in traced]
+                for xy in (x * y % self.modulus for y in v)
+            ]
+            for x in u
+        ]
+
+
+def rationalised(family: Family) -> list[Term]:
+    """2d - 1 rational terms with the same sum as a family of degree d (Toom and Cook).
+
+    The product a(x)b(x) has degree 2d - 2; it is interpolated at 2d - 2 integers and at infinity,
+    and the sum over the roots of each Lagrange polynomial times c is rational.
+    """
+    d = len(family)
+    u, v, w = family.factors
+    points = [(n + 1) // 2 * (-1) ** (n % 2) for n in range(2 * d - 2)]
+    whole = fmpq_poly([1])
+    for point in points:
+        whole *= fmpq_poly([-point, 1])
+    sums = power_sums(family.modulus, d)
+
+    def trace(residue: fmpq_poly) -> fmpq:
+        return sum((residue[m] * sums[m] for m in range(d)), _ZERO)
+
+    terms: list[Term] = []
+    for point in points:
+        quotient = whole / fmpq_poly([-point, 1])
+        lagrange = quotient / quotient(fmpq(point))
+        terms.append(
+            (
+                tuple(x(fmpq(point)) for x in u),
+                tuple(y(fmpq(point)) for y in v),
+                tuple(trace(lagrange * z % family.modulus) for z in w),
+            )
+        )
+    last = tuple(trace(whole * z % family.modulus) for z in w)
+    terms.append((tuple(x[d - 1] for x in u), tuple(y[d - 1] for y in v), last))
+    return [term for term in terms if all(map(any, term))]
+
+
+def power_sums(modulus: fmpq_poly, count: int) -> list[fmpq]:
+    """Newton's sums: of the m-th powers of the roots of a monic polynomial, m < count.
+
+    >>> power_sums(fmpq_poly([-2, 0, 1]), 5)  # the roots are ±√2
+    [2, 0, 4, 0, 8]
+    """
+    n = modulus.degree()
+    sums = [fmpq(n)]
+    for m in range(1, count):
+        known = sum((modulus[n - k] * sums[m - k] for k in range(1, min(m, n + 1))), _ZERO)
+        sums.append(-known - (m * modulus[n - m] if m <= n else 0))
+    return sums
+
+
+@dataclass(frozen=True)
+class Decomposition:
+    """Rational terms and families of conjugate terms of one shape.
+
+    >>> e = [(fmpq(1), fmpq(0)), (fmpq(0), fmpq(1))]
+    >>> diagonal = Decomposition((2, 2, 2), tuple((x, x, x) for x in e))
+    >>> len(diagonal), diagonal.tensor()[1][1]
+    (2, [0, 1])
+    """
+
+    shape: Shape
+    terms: tuple[Term, ...] = ()
+    families: tuple[Family, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.terms) + sum(map(len, self.families))
+
+    def __add__(self, other: Decomposition) -> Decomposition:
+        """The decomposition of the sum of the tensors."""
+        if self.shape != other.shape:
+            raise ShapeError(f"Cannot add decompositions of shapes {self.shape}, {other.shape}.")
+        return Decomposition(self.shape, self.terms + other.terms, self.families + other.families)
+
+    def factor(self, mode: int) -> fmpq_mat:
+        """The factor matrix of the rational terms: one row a term."""
+        return fmpq_mat([list(term[mode]) for term in self.terms])
+
+    def tensor(self) -> list[list[list[fmpq]]]:
+        """The sum of all terms, exactly."""
+        a, b, c = self.shape
+        total = [[[_ZERO] * c for _ in range(b)] for _ in range(a)]
+        if self.terms:
+            pairs = fmpq_mat([[y * z for y in v for z in w] for _, v, w in self.terms])
+            rows = (self.factor(0).transpose() * pairs).tolist()
+            total = [[row[j * c : (j + 1) * c] for j in range(b)] for row in rows]
+        for family in self.families:
+            total = [
+                [[x + y for x, y in zip(r, s, strict=True)] for r, s in zip(p, q, strict=True)]
+                for p, q in zip(total, family.tensor(), strict=True)
+            ]
+        return total
+
+    def adds_up_to(self, array: Array) -> bool:
+        """Whether the terms add up to an integer tensor, exactly."""
+        return self.shape == array.shape and self.tensor() == array.tolist()
+
+    def mapped(self, mode: int, rows: Sequence[Sequence[fmpq]]) -> Decomposition:
+        """Apply a matrix (one row for each new index) to one mode of every term."""
+
+        def combined(old: tuple[Any, ...], zero: Any) -> tuple[Any, ...]:
+            return tuple(
+                sum((m * x for m, x in zip(row, old, strict=True) if m), zero) for row in rows
+            )
+
+        def vector(old: Vector) -> Vector:
+            return combined(old, _ZERO)
+
+        def polynomials(old: tuple[fmpq_poly, ...]) -> tuple[fmpq_poly, ...]:
+            return combined(old, fmpq_poly([]))
+
+        return self._changed(mode, vector, polynomials, len(rows))
+
+    def placed(self, mode: int, indices: Sequence[int], size: int) -> Decomposition:
+        """Write one mode into a larger one: index i becomes indices[i], all else is zero."""
+
+        def spread(old: tuple[Any, ...], zero: Any) -> tuple[Any, ...]:
+            new = [zero] * size
+            for index, x in zip(indices, old, strict=True):
+                new[index] = x
+            return tuple(new)
+
+        return self._changed(
+            mode, lambda v: spread(v, _ZERO), lambda v: spread(v, fmpq_poly([])), size
+        )
+
+    def chosen(self, mode: int, indices: Sequence[int]) -> Decomposition:
+        """Keep some indices of one mode."""
+        return self._changed(
+            mode,
+            lambda v: tuple(v[i] for i in indices),
+            lambda v: tuple(v[i] for i in indices),
+            len(indices),
+        )
+
+    def _changed(
+        self,
+        mode: int,
+        vector: Callable[[Vector], Vector],
+        polynomials: Callable[[tuple[fmpq_poly, ...]], tuple[fmpq_poly, ...]],
+        size: int,
+    ) -> Decomposition:
+        def replace(parts: tuple[Any, ...], change: Callable[[Any], Any]) -> Any:
+            return tuple(change(p) if m == mode else p for m, p in enumerate(parts))
+
+        shape: Any = tuple(size if m == mode else n for m, n in enumerate(self.shape))
+        return Decomposition(
+            shape,
+            tuple(replace(term, vector) for term in self.terms),
+            tuple(Family(f.modulus, replace(f.factors, polynomials)) for f in self.families),
+        )
+
+    def permuted(self, order: Sequence[int]) -> Decomposition:
+        """Reorder the modes: mode m of the result is mode order[m] of this one."""
+
+        def reorder(parts: Any) -> Any:
+            return tuple(parts[m] for m in order)
+
+        return Decomposition(
+            reorder(self.shape),
+            tuple(map(reorder, self.terms)),
+            tuple(Family(f.modulus, reorder(f.factors)) for f in self.families),
+        )
+
+    def certificate_fields(self) -> dict[str, Any]:
+        """The fields ``terms`` and ``families`` of a tensor-rank certificate."""
+        return {
+            "terms": [[[certificates.number(x) for x in v] for v in term] for term in self.terms],
+            "families": [
+                {
+                    "modulus": _coefficients(f.modulus, len(f) + 1),
+                    "factors": [[_coefficients(p, len(f)) for p in v] for v in f.factors],
+                }
+                for f in self.families
+            ],
+        }
+
+
+def _coefficients(polynomial: fmpq_poly, count: int) -> list[str]:
+    return [certificates.number(polynomial[i]) for i in range(count)]
+
+
+def rational_terms(shape: Shape, terms: Iterable[Sequence[Sequence[Any]]]) -> Decomposition:
+    """A decomposition from integer or rational vectors; terms with a zero factor are dropped."""
+    made = ((_vector(u), _vector(v), _vector(w)) for u, v, w in terms)
+    return Decomposition(shape, tuple(t for t in made if all(map(any, t))))
+
+
+def _vector(entries: Sequence[Any]) -> Vector:
+    return tuple(x if isinstance(x, fmpq) else fmpq(int(x)) for x in entries)
+
+
+def rank_factorisation(matrix: Array) -> tuple[list[list[fmpq]], list[list[fmpq]]]:
+    """Columns u_i and rows v_i with M = Σ u_i v_iᵀ and as few of them as the rank.
+
+    The v_i are the nonzero rows of the reduced echelon form and the u_i the pivot columns of M.
+
+    >>> import numpy as np
+    >>> rank_factorisation(np.array([[1, 1], [2, 2]]))
+    ([[1, 2]], [[1, 1]])
+    """
+    from lemmax.theory.rank import pivot_columns
+
+    entries = matrix.tolist()
+    echelon, rank = fmpq_mat(fmpz_mat(entries)).rref()
+    columns = pivot_columns(echelon, rank)
+    left = [[fmpq(row[j]) for row in entries] for j in columns]
+    return left, echelon.tolist()[:rank]

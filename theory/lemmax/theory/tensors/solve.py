@@ -1,0 +1,376 @@
+"""Bounds of one component, and of a tensor from those of its components."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice, permutations
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from lemmax.theory.tensors import pencils
+from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
+from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.koszul import koszul_bounds
+from lemmax.theory.tensors.lower import (
+    LowerBound,
+    restriction,
+    substitution,
+)
+from lemmax.theory.tensors.pivots import (
+    best_column_pivot,
+    column_subsets,
+    domain_pivot,
+    is_database,
+)
+from lemmax.theory.tensors.quadrics import quadrics
+from lemmax.theory.tensors.reductions import components, concise, restricted
+from lemmax.theory.tensors.slices import slice_sum, spanning_tree
+from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
+
+Field: TypeAlias = Literal["Q", "R", "C"]
+_PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
+
+
+@dataclass(frozen=True)
+class Route:
+    """A path through subsets of slices and the bound that closes it."""
+
+    path: Path
+    leaf: LowerBound
+
+    @property
+    def value(self) -> int:
+        return self.path.gain + self.leaf.value
+
+
+@dataclass(frozen=True)
+class Component:
+    """A concise direct summand with its bounds.
+
+    ``additive`` ends in a flattening, so it adds to any bound of the other summands; ``route`` may
+    end in a lemma that does not.
+    """
+
+    array: Array
+    additive: Route
+    route: Route
+    decomposition: Decomposition
+    reasons: tuple[str, ...]
+
+
+def upper_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
+    """Decompositions by name, the cheap ones first; whoever asks may stop early."""
+    for mode, name in ((2, "values"), (1, "queries"), (0, "keys")):
+        yield f"slice sum over the {name}", slice_sum(array, mode)
+    if is_database(array):
+        yield "domain pivot", domain_pivot(array)
+        yield "column pivot", best_column_pivot(array)
+        swapped = array.transpose(1, 0, 2)
+        yield "row pivot", best_column_pivot(swapped).permuted((1, 0, 2))
+        if array.shape[1] <= ALL_SUBSETS:
+            yield "column pivots by subsets", column_subsets(array)
+        elif array.shape[0] <= ALL_SUBSETS:
+            yield "row pivots by subsets", column_subsets(swapped).permuted((1, 0, 2))
+    for mode, name in ((2, "values"), (1, "queries"), (0, "keys")):
+        yield f"spanning tree over the {name}", spanning_tree(array, mode)
+
+
+def solve_component(array: Array, field: Field) -> Component:
+    """Bounds of a concise tensor that is no direct sum."""
+    flat = Route(Path(0), flattening_leaf(array))
+    if 2 in array.shape:
+        mode = array.shape.index(2)
+        bound, decomposition = solve_pencil(array, mode, field)
+        return Component(array, flat, Route(Path(mode), bound), decomposition, ("pencil",))
+    found: list[tuple[str, Decomposition]] = []
+    for candidate in upper_bounds(array):
+        found.append(candidate)
+        if len(candidate[1]) == flat.value:
+            break
+    reason, shortest = min(found, key=lambda pair: len(pair[1]))
+    additive, route = lower_bounds(array, flat, len(shortest), field)
+    for mode in range(3):
+        if route.value == len(shortest) or array.shape[mode] < flat.value:
+            continue
+        above, diagonal = quadrics(array, mode, field)
+        if above is not None and above.value > route.value:
+            route = Route(Path(mode), above)
+        if diagonal is not None and len(diagonal) < len(shortest):
+            reason, shortest = "simultaneous diagonalisation", diagonal
+    if route.value < len(shortest):
+        for bound in koszul_bounds(array):
+            route = max(route, Route(Path(0), bound), key=_value)
+    return Component(array, additive, route, shortest, (reason,))
+
+
+def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Decomposition]:
+    """The exact bounds of a concise tensor with a mode of size two."""
+    first, second = np.moveaxis(array, mode, 0)
+    form = pencils.pencil(first, second)
+    bound = pencils.lower_bound(array, mode, form, field)
+    order = [0, 1]
+    order.insert(mode, 2)
+    return bound, pencils.decomposition(form, field).permuted(order)
+
+
+def lower_bounds(array: Array, flat: Route, upper: int, field: Field) -> tuple[Route, Route]:
+    """The best additive route, and the best of all."""
+    if flat.value == upper:
+        return flat, flat
+    additive = route = flat
+    sizes = sorted(range(3), key=lambda m: (array.shape[m], m != 1))
+    modes = [m for m in sizes if array.shape[m] <= ALL_SUBSETS] or sizes[:1]
+    for mode in modes:
+        subsets = Subsets(array, mode)
+        value, mask = subsets.by_flattening()
+        if value > additive.value:
+            path = subsets.path(mask)
+            additive = max(additive, Route(path, flattening_leaf(path.end(array))), key=_value)
+            route = max(route, additive, key=_value)
+        if route.value == upper:
+            break
+        found = subsets.by_transversal(route.value)
+        if found is not None:
+            _, mask, step = found
+            path = subsets.path(mask)
+            leaf = LowerBound(transversal_value(path.end(array), step), (step,))
+            route = max(route, Route(path, leaf), key=_value)
+        if route.value == upper:
+            break
+        for mask in islice(subsets.pairs(route.value), _PENCILS):
+            path = subsets.path(mask)
+            leaf = pencil_leaf(path.end(array), mode, field)
+            route = max(route, Route(path, leaf), key=_value)
+            if route.value == upper:
+                return additive, route
+    return additive, route
+
+
+def pencil_leaf(array: Array, mode: int, field: Field) -> LowerBound:
+    """The exact rank of a tensor with two slices in the mode, after concision."""
+    core = concise(array)
+    maps = [k if len(k) < n else [] for k, n in zip(core.kept, array.shape, strict=True)]
+    if core.array.shape[mode] < 2:
+        return flattening_leaf(array)
+    first, second = np.moveaxis(core.array, mode, 0)
+    form = pencils.pencil(first, second)
+    return pencils.lower_bound(core.array, mode, form, field).after(restriction(maps))
+
+
+def _value(route: Route) -> int:
+    return route.value
+
+
+def transversal_value(array: Array, step: dict[str, Any]) -> int:
+    """The bound of a transversal step, with exact ranks."""
+    mode, columns = step["mode"], step["columns"]
+    whole = flattening_rank(array, mode)
+    total = 0
+    for q in range(array.shape[columns]):
+        rest = np.delete(array, q, axis=columns)
+        total += whole - (flattening_rank(rest, mode) if rest.size else 0)
+    return total + int(step["hitting"])
+
+
+Side: TypeAlias = tuple[list[int], list[int], list[int]]
+Labels: TypeAlias = tuple[tuple[int, ...], tuple[int, ...], tuple[int, ...]]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A chain of restrictions of a tensor to sets of indices, and the bound that closes it.
+
+    A step keeps the named indices of each mode; it gains by substitution in a mode, or nothing.
+    """
+
+    steps: tuple[tuple[int | None, Labels], ...]
+    leaf: LowerBound
+    value: int
+
+    def after(self, gaining: int | None, keep: Labels, gain: int = 0) -> Plan:
+        """The same plan one step earlier."""
+        return Plan(((gaining, keep), *self.steps), self.leaf, self.value + gain)
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Bounds of a tensor: ``additive`` ends in a flattening, ``best`` in any lemma."""
+
+    additive: Plan
+    best: Plan
+    decomposition: Decomposition
+    reasons: tuple[str, ...]
+    thin: bool = False  # a mode of size at most two, after concision
+    cited: int = 0  # what is gained beyond ``best`` if ranks of direct sums with thin parts add up
+
+
+def solve(array: Array, field: Field) -> Solution:
+    """Reduce and bound a nonzero tensor: concision, components, private slices, one component."""
+    return _solve(array, tuple(tuple(range(n)) for n in array.shape), field)  # type: ignore[arg-type]
+
+
+def _solve(array: Array, labels: Labels, field: Field) -> Solution:
+    core = concise(array)
+    kept = _named(labels, core.kept)
+    found = _solve_concise(core.array, kept, field)
+    if kept == labels:
+        return found
+    return replace(
+        found,
+        additive=found.additive.after(None, kept),
+        best=found.best.after(None, kept),
+        decomposition=core.extend(found.decomposition),
+    )
+
+
+def _solve_concise(array: Array, labels: Labels, field: Field) -> Solution:
+    if 2 not in array.shape:
+        sides = components(array)
+        if len(sides) > 1:
+            return _solve_sum(array, labels, sides, field)
+        private = private_slices(array)
+        if private is not None:
+            return _solve_private(array, labels, *private, field)
+    part = solve_component(array, field)
+
+    def plan(route: Route) -> Plan:
+        steps = []
+        for gaining, members in route.path.steps:
+            kept = [list(range(n)) for n in array.shape]
+            kept[route.path.mode] = list(members)
+            steps.append((gaining, _named(labels, kept)))
+        return Plan(tuple(steps), route.leaf, route.value)
+
+    return Solution(
+        plan(part.additive),
+        plan(part.route),
+        part.decomposition,
+        part.reasons,
+        min(array.shape) <= 2,
+    )
+
+
+def _named(labels: Labels, kept: Sequence[Sequence[int]]) -> Labels:
+    a, b, c = (tuple(names[i] for i in part) for names, part in zip(labels, kept, strict=True))
+    return a, b, c
+
+
+def _solve_sum(array: Array, labels: Labels, sides: Sequence[Side], field: Field) -> Solution:
+    """A direct sum: all summands but one by their additive plans, that one by its best.
+
+    A substitution step of one summand is one of the sum, with the same gain; a flattening bound r
+    of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂).
+    """
+    names = [_named(labels, side) for side in sides]
+    parts = [
+        _solve(restricted(array, side), name, field)
+        for side, name in zip(sides, names, strict=True)
+    ]
+    total = Decomposition(array.shape)
+    for side, part in zip(sides, parts, strict=True):
+        placed = part.decomposition
+        for mode in range(3):
+            placed = placed.placed(mode, side[mode], array.shape[mode])
+        total = total + placed
+    excess = [part.best.value - part.additive.value for part in parts]
+    last = max(range(len(parts)), key=lambda i: (excess[i], not parts[i].thin))
+    order = [i for i in range(len(parts)) if i != last] + [last]
+
+    def plan(final: Plan) -> Plan:
+        steps: list[tuple[int | None, Labels]] = []
+        for place, i in enumerate(order):
+            others: list[tuple[int, ...]] = [
+                tuple(x for j in order[place + 1 :] for x in names[j][mode]) for mode in range(3)
+            ]
+            current = parts[i].additive if i != last else final
+            for gaining, keep in current.steps:
+                steps.append((gaining, _union(keep, others)))
+            if i != last:
+                steps.append((current.leaf.steps[-1]["mode"], _union(((), (), ()), others)))
+        value = sum(parts[i].additive.value for i in order[:-1]) + final.value
+        return Plan(tuple(steps), final.leaf, value)
+
+    return Solution(
+        plan(parts[last].additive),
+        plan(parts[last].best),
+        total,
+        tuple(dict.fromkeys(reason for part in parts for reason in part.reasons)),
+        False,
+        # ranks add up if all summands but one are thin (JáJá and Takche)
+        sum(excess[i] for i in order[:-1] if parts[i].thin),
+    )
+
+
+def _union(keep: Labels, others: Sequence[tuple[int, ...]]) -> Labels:
+    a, b, c = (tuple(sorted((*x, *y))) for x, y in zip(keep, others, strict=True))
+    return a, b, c
+
+
+def private_slices(array: Array) -> tuple[int, int, list[int]] | None:
+    """Modes b, c and slices of b whose indices in c occur in no other slice of b.
+
+    Such a slice M adds exactly rank(M): substitution in c below, its factorisation above.
+    """
+    for b, c in permutations(range(3), 2):
+        pattern = (array != 0).any(axis=3 - b - c)
+        if b > c:
+            pattern = pattern.T
+        alone = pattern.sum(axis=0) == 1
+        found = [q for q in range(array.shape[b]) if alone[pattern[q]].all()]
+        if found and len(found) < array.shape[b]:
+            return b, c, found
+    return None
+
+
+def _solve_private(
+    array: Array, labels: Labels, mode: int, gaining: int, private: list[int], field: Field
+) -> Solution:
+    left = [q for q in range(array.shape[mode]) if q not in set(private)]
+    kept = [list(range(n)) for n in array.shape]
+    kept[mode] = left
+    rest = np.take(array, left, axis=mode)
+    keep = _named(labels, kept)
+    found = _solve(rest, keep, field)
+    own = slice_sum(np.take(array, private, axis=mode), mode).placed(
+        mode, private, array.shape[mode]
+    )
+    return replace(
+        found,
+        additive=found.additive.after(gaining, keep, len(own)),
+        best=found.best.after(gaining, keep, len(own)),
+        decomposition=found.decomposition.placed(mode, left, array.shape[mode]) + own,
+        reasons=("private slices", *found.reasons),
+    )
+
+
+def realise(array: Array, plan: Plan) -> LowerBound:
+    """The steps of a plan as the checker reads them, every gain recomputed.
+
+    What is subtracted is an exact rank over Q; what it is subtracted from is a rank mod a prime.
+    """
+    labels: list[list[int]] = [list(range(n)) for n in array.shape]
+    steps: list[dict[str, Any]] = []
+    value = plan.leaf.value
+    for gaining, keep in plan.steps:
+        maps = [
+            [] if list(wanted) == names else [names.index(x) for x in wanted]
+            for wanted, names in zip(keep, labels, strict=True)
+        ]
+        before = array
+        for mode, positions in enumerate(maps):
+            if positions:
+                if mode == gaining:
+                    continue
+                array = np.take(array, positions, axis=mode)
+        if gaining is None:
+            steps.append(restriction(maps))
+        else:
+            gain = rank_modulo(flattening(before, gaining)) - flattening_rank(array, gaining)
+            if maps[gaining]:
+                array = np.take(array, maps[gaining], axis=gaining)
+            value += gain
+            steps.append(substitution(gaining, maps))
+        labels = [list(names) for names in keep]
+    return LowerBound(value, (*steps, *plan.leaf.steps))
