@@ -123,6 +123,90 @@ def test_proposition_3_6_needs_spanning_points(report: Report) -> None:
     assert_proved(report, "gram_integers", "distinct_points_can_have_low_rank")
 
 
+@pytest.mark.claim("lemmax/argmax-rank-one-sharp", grade="kernel", direction="for")
+def test_argmax_rank_one_is_at_most_three_and_when(report: Report) -> None:
+    assert_proved(
+        report, "argmax_rank_one_sharp", "argmax_rank_one_sharp", "argmax_rank_one_equality"
+    )
+
+
+@pytest.mark.claim("wong/argmax-rank-one", grade="kernel", direction="against")
+def test_argmax_rank_one_can_be_three(report: Report) -> None:
+    assert_proved(report, "argmax_rank_one_sharp", "argmax_rank_one_three")
+
+
+@pytest.mark.claim("lemmax/uniform-attention-no-xor", grade="kernel", direction="for")
+def test_uniform_attention_memorizes_no_exclusive_or(report: Report) -> None:
+    assert_proved(report, "uniform_attention_no_xor", "uniform_attention_no_xor")
+
+
+def test_attention_that_is_not_uniform_memorizes_exclusive_or(report: Report) -> None:
+    assert_proved(report, "uniform_attention_no_xor", "attention_memorizes_xor")
+
+
+@pytest.mark.claim("lemmax/equality-table-needs-two-heads", grade="kernel", direction="for")
+def test_equality_table_is_memorized_by_no_single_head(report: Report) -> None:
+    assert_proved(report, "equality_table_needs_two_heads", "equality_table_needs_two_heads")
+
+
+def test_equality_table_is_memorized_by_two_heads(report: Report) -> None:
+    assert_proved(report, "equality_table_needs_two_heads", "two_heads_memorize_equality")
+
+
+# --- tensor rank ------------------------------------------------------------------
+
+
+@pytest.mark.claim("lemmax/spanning-tree-bound", grade="kernel", direction="for")
+def test_spanning_tree_bound_for_all_tensors(report: Report) -> None:
+    assert_proved(
+        report,
+        "spanning_tree_bound",
+        "spanning_tree_bound",
+        "minimum_spanning_tree_bound",
+        "spanning_tree_bound_q",
+        "spanning_tree_bound_v",
+    )
+
+
+def test_spanning_tree_bound_gains_on_equal_slices_and_needs_a_tree(report: Report) -> None:
+    assert_proved(
+        report, "spanning_tree_bound", "spanning_tree_equal_slices", "spanning_tree_needs_tree"
+    )
+
+
+@pytest.mark.claim("lemmax/substitution-with-restriction", grade="kernel", direction="for")
+def test_substitution_with_restriction_for_all_tensors(report: Report) -> None:
+    assert_proved(
+        report,
+        "substitution_with_restriction",
+        "substitution_with_restriction",
+        "substitution_with_restriction_rank",
+        "substitution_with_restriction_v",
+    )
+
+
+def test_substitution_with_restriction_needs_its_subtrahend(report: Report) -> None:
+    assert_proved(report, "substitution_with_restriction", "substitution_needs_subtraction")
+
+
+@pytest.mark.claim("lemmax/private-column", grade="kernel", direction="for")
+def test_private_column_adds_exactly(report: Report) -> None:
+    assert_proved(report, "private_column", "private_column", "private_row")
+
+
+def test_private_column_needs_privacy(report: Report) -> None:
+    assert_proved(report, "private_column", "private_column_needs_privacy")
+
+
+@pytest.mark.claim("lemmax/saturated-table", grade="kernel", direction="for")
+def test_saturated_table_for_all_fields(report: Report) -> None:
+    assert_proved(report, "saturated_table", "saturated_table", "saturated_table_common_value")
+
+
+def test_saturated_tables_exist_and_saturation_is_needed(report: Report) -> None:
+    assert_proved(report, "saturated_table", "saturated_column", "saturation_needed")
+
+
 # --- Dana, Pydi, Chevaleyre 2024 ---------------------------------------------------
 
 

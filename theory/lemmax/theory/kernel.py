@@ -60,6 +60,7 @@ _SECTIONS = re.compile(
     r"|(?P<word>" + "|".join(SECTION_ONLY) + r")(?![\w']))"
 )
 _THEOREM = re.compile(r"^\s*(?:Theorem|Corollary)\s+([\w']+)(.*?)\.\s+Proof\b", re.MULTILINE | re.S)
+_PRINT = re.compile(r"^Print Assumptions [\w']+\.$", re.MULTILINE)
 _REQUIRE = re.compile(rf"^\s*From\s+{LOGICAL_NAME}\s+Require\s+(?:Import|Export)?([^.]*)\.", re.M)
 _CLAIMS = re.compile(r"\A\s*\(\*\s*claims?:\s*([^\n]*)")
 _IDENTIFIER = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.\-]*[a-z0-9]")
@@ -222,7 +223,8 @@ def check_formal(
 def _check(name: str, text: str, work: Path, coqc: str, timeout: float) -> FormalFile:
     statements = theorem_statements(text)
     probes = [f'Redirect "{name}.{t}" Print Assumptions {t}.\n' for t in statements]
-    (work / f"{name}.v").write_text(text + "\n" + "".join(probes), encoding="utf-8")
+    source = _PRINT.sub("", text) + "\n" + "".join(probes)  # ask once, about every theorem
+    (work / f"{name}.v").write_text(source, encoding="utf-8")
     command = [coqc, *QUIET, "-Q", ".", LOGICAL_NAME, f"{name}.v"]
     start = time.monotonic()
     try:
