@@ -1,6 +1,6 @@
 """The formal sources compile, and their theorems rest on no axiom.
 
-Coq compiles theory/formal once a session, in one process, whatever the number of workers.
+Coq compiles theory/formal once a run, in one process, whatever the number of workers.
 Without Coq these tests are skipped, and the reason is shown; in continuous integration (the
 environment variable CI is set) its absence is a failure.
 """

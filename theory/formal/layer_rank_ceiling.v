@@ -3,11 +3,11 @@
    with n = min(d_model, |V|) and rho = min(n_heads * d_head,vo, n), for all
    weights; so the bound of wong/proposition-3.5 is never attained. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From lemmax Require Import tensor attention_layer.
+From lemmax Require Import tensor substitution_with_restriction attention_layer.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
-Import GRing.Theory Num.Theory.
+Import Order.TTheory GRing.Theory Num.Theory.
 Local Open Scope ring_scope.
 
 Definition ceiling (nK nQ nV d Hdvo : nat) : nat :=
@@ -196,7 +196,158 @@ move=> d0 h0; exists (ceiling #|K| #|Q| #|V| d (H * dvo)); first exact: ceiling_
 exact: layer_rank_ceiling_printed.
 Qed.
 
+(* Sharpness: for every m >= 1 a layer with one head, d_vo = 1, |Q| = m and
+   |K| = |V| = d_model = m + 1 attains the ceiling, which is 2 m. (So the factor |Q|
+   of wong/proposition-3.5 cannot be left out: for m >= 3 the rank exceeds
+   d_model + n_heads * d_head,vo = m + 2.) *)
+Section Attained.
+Variable R : realFieldType.
+Variable exp : R -> R.
+Hypothesis exp_gt0 : forall z, 0 < exp z.
+Hypothesis exp01 : exp 0 != exp 1.
+Variable m : nat.
+
+Let K := [finType of option 'I_m].
+Let Q := [finType of 'I_m].
+Let V := [finType of option 'I_m].
+Let C := [finType of option 'I_m].
+Let Tok := [finType of option 'I_m + 'I_m + option 'I_m].
+
+Let key (k : K) : 'I_#|Tok| := enum_rank (inl (inl k) : Tok).
+Let query (q : Q) : 'I_#|Tok| := enum_rank (inl (inr q) : Tok).
+Let value (v : V) : 'I_#|Tok| := enum_rank (inr v : Tok).
+
+(* queries are unit vectors; keys add one more coordinate, read by the head *)
+Let embed (t : Tok) (c : C) : R := match t with
+  | inl (inl k) => (c == None)%:R + ((c != None) && (c == k))%:R
+  | inl (inr q) => (c == Some q)%:R
+  | inr _ => 0 end.
+
+Let A : layer R #|Tok| 1 #|C| #|C| 1 := Layer
+  (mx_of embed)
+  (mx_of (fun (c : C) (t : Tok) => if t is inr v then (c == v)%:R else 0))
+  (fun _ => mx_of (fun c c' : C => ((c == c') && (c != None))%:R))
+  (fun _ => 1%:M)
+  (fun _ => \col_c (enum_val c == None)%:R)
+  (fun _ => delta_mx 0 (enum_rank (None : C))).
+
+Let half := exp 1 / (exp 1 + exp 1).
+Let less := exp 0 / (exp 0 + exp 1).
+Let alpha (k : K) (q : Q) : R := if k == Some q then half else less.
+Let T : tensor R K Q V := fun k q v => (v == Some q)%:R + alpha k q * (v == None)%:R.
+
+Lemma half_less : half - less != 0.
+Proof.
+have e1 : exp 1 + exp 1 != 0 by rewrite gt_eqF // addr_gt0.
+have e0 : exp 0 + exp 1 != 0 by rewrite gt_eqF // addr_gt0.
+rewrite subr_eq0 /half /less eqr_div // !mulrDr [exp 1 * exp 0]mulrC (inj_eq (addrI _)).
+by rewrite (inj_eq (mulIf (lt0r_neq0 (exp_gt0 1)))) eq_sym.
+Qed.
+
+Lemma attained_logits k q v : final_logits exp A (key k) (query q) (value v) = T k q v.
+Proof.
+have pick (f : C -> R) : \sum_c (c == Some q)%:R * f c = f (Some q).
+  by under eq_bigr => c _ do rewrite eq_sym; exact: sum_pick.
+have EU : W_EU A (query q) (value v) = (v == Some q)%:R.
+  rewrite /W_EU /= mx_of_mul mxE !enum_rankK /=.
+  by rewrite (eq_bigr (fun c => (Some q == c)%:R * (c == v)%:R)) => [|c _];
+    rewrite ?(sum_pick (fun c => (c == v)%:R)) 1?eq_sym.
+have VO t : W_VO A 0 (enum_rank t) (value v) = embed t None * (v == None)%:R.
+  rewrite /W_VO /= -mulmxA -rowE mxE big_ord1; congr (_ * _); last first.
+    by rewrite !mxE !enum_rankK eq_sym.
+  rewrite mxE -[RHS](sum_pick (fun c => embed t c) None) -[RHS]sum_enum.
+  by apply: eq_bigr => c _; rewrite !mxE enum_rankK mulrC eq_sym.
+have QK t : W_QK A 0 (query q) (enum_rank t) = embed t (Some q).
+  rewrite /W_QK /= mulmx1 mx_of_mul mx_of_tr mx_of_mul mxE !enum_rankK /=.
+  rewrite -[RHS](sum_pick (fun c => embed t c) (Some q)); apply: eq_bigr => c' _.
+  congr (_ * _); rewrite (pick (fun c => ((c == c') && (c != None))%:R)).
+  by rewrite andbT.
+have EK : embed (inl (inl k)) None = 1 by rewrite /embed eqxx addr0.
+have EQ : embed (inl (inr q)) None = 0 by [].
+have SK : embed (inl (inl k)) (Some q) = (k == Some q)%:R 
+  by rewrite /embed (_ : (Some q == None) = false) // add0r andTb eq_sym.
+have SQ : embed (inl (inr q)) (Some q) = 1 by rewrite /embed eqxx.
+rewrite final_logitsE // big_ord1 EU !VO EK EQ mul1r mul0r mulr0 addr0; congr (_ + _ * _).
+rewrite /attention_to_first !QK SK SQ /alpha.
+by case: (k == Some q).
+Qed.
+
+Lemma attained_lower r : (0 < m)%N -> rank_le T r -> (m + m <= r)%N.
+Proof.
+move=> m0 rT; pose q0 : Q := Ordinal m0.
+pose beta (i : 'I_m) (k : K) : R := (Some i == k)%:R - (None == k)%:R.
+pose gamma (q' q : Q) : R := (q' == q)%:R.
+have [s rs le] := substitution_with_restriction_v beta gamma rT.
+set X := (fun b c v => _) in rs le.
+have XE i q v : X i q v = (i == q)%:R * ((half - less) * (v == None)%:R).
+  rewrite /X.
+  under eq_bigr => k _ do under eq_bigr => q' _ do rewrite -mulrA.
+  under eq_bigr => k _ do rewrite -mulr_sumr (sum_pick (fun q' => T k q' v)) mulrBl.
+  rewrite sumrB (sum_pick (fun k => T k q v)) (sum_pick (fun k => T k q v)) /T.
+  rewrite opprD addrACA subrr add0r -mulrBl /alpha /= mulrA; congr (_ * _).
+  rewrite (_ : (Some i == Some q) = (i == q)) //.
+  by case: (i == q); rewrite ?mul1r // mul0r subrr.
+have low : (m <= s)%N.
+  apply: leq_trans (flat_k_rank rs).
+  pose N := mx_of (fun (qv : Q * V) (q' : 'I_m) => ((qv.1 == q') && (qv.2 == None))%:R / (half - less)).
+  have : flat_k X *m N = 1%:M.
+    rewrite /flat_k /N mx_of_mul -mx_of_id; apply: mx_of_ext => i q'.
+    rewrite (bigD1 (q', None)) //= big1 ?addr0 => [|[q v] qv].
+      by rewrite XE !eqxx mulr1 mul1r -mulrA divff ?mulr1 // half_less.
+    rewrite xpair_eqE in qv; by rewrite /= (negPf qv) mul0r mulr0.
+  move/(congr1 mxrank); rewrite mxrank1 => rk.
+  by rewrite -[X in (X <= _)%N](card_ord m) -[X in (X <= _)%N]rk mxrankM_maxl.
+have top : (\rank (flat_v X) <= 1)%N.
+  rewrite -(cards1 (None : V)); apply: rank_nonzero_rows => v [i q] /=.
+  by rewrite inE => /negPf vN; rewrite XE vN !mulr0.
+have full : (m + 1 <= \rank (flat_v T))%N.
+  have -> : (m + 1)%N = #|V| by rewrite card_option card_ord addn1.
+  suff /eqP -> : row_free (flat_v T) by [].
+  apply/inj_row_free => c /rowP c0.
+  have rel k q : c 0 (enum_rank (Some q : V)) + c 0 (enum_rank (None : V)) * alpha k q = 0.
+    have := c0 (enum_rank (k, q)); rewrite [LHS]mxE [RHS]mxE; apply: etrans.
+    pose f v := c 0 (enum_rank v) * T k q v.
+    transitivity (\sum_v f v); last first.
+      by rewrite -[LHS]sum_enum; apply: eq_bigr => v _; rewrite /f mxE enum_rankK enum_valK.
+    have T1 : T k q (Some q) = 1.
+      by rewrite /T eqxx (_ : (Some q == None) = false) // mulr0 addr0.
+    have T2 : T k q None = alpha k q.
+      by rewrite /T eqxx (_ : (None == Some q) = false) // mulr1 add0r.
+    rewrite (bigD1 (Some q)) // (bigD1 None) // big1 => [|v /andP [vq vN]].
+      by rewrite /= /f T1 T2 mulr1 addr0.
+    by rewrite /f /T (negPf vq) (negPf vN) mulr0 addr0 mulr0.
+  have cN : c 0 (enum_rank (None : V)) = 0.
+    have /addrI /eqP := etrans (rel (Some q0) q0) (esym (rel None q0)).
+    rewrite -subr_eq0 -mulrBr mulf_eq0 => /orP [/eqP //|].
+    have -> : alpha (Some q0) q0 - alpha None q0 = half - less by rewrite /alpha eqxx.
+    by rewrite (negPf half_less).
+  apply/rowP => j; rewrite [RHS]mxE; have := enum_valK j; case: (enum_val j) => [q|] <- //.
+  by have := rel None q; rewrite cN mul0r addr0.
+rewrite -(leq_add2l 1) addnA [(1 + m)%N]addnC [(1 + r)%N]addnC.
+apply: leq_trans (leq_add full low) _; apply: leq_trans le _.
+by rewrite leq_add2l.
+Qed.
+
+Theorem layer_rank_ceiling_attained : (0 < m)%N ->
+  exists (n d dqk : nat) (A : layer R n 1 d dqk 1) (K Q V : finType)
+         (key : K -> 'I_n) (query : Q -> 'I_n) (value : V -> 'I_n),
+    [/\ #|Q| = m, d = m.+1, ceiling #|K| #|Q| #|V| d (1 * 1) = (m + m)%N &
+        rank_is (fun k q v => final_logits exp A (key k) (query q) (value v)) (m + m)].
+Proof.
+move=> m0; exists #|Tok|, #|C|, #|C|, A, K, Q, V, key, query, value.
+have cE : ceiling #|K| #|Q| #|V| #|C| (1 * 1) = (m + m)%N.
+  rewrite !card_option !card_ord /ceiling minnn muln1 (minn_idPl (isT : (1 <= m.+1)%N)).
+  by rewrite mul1n subn1 minnn (minn_idPr (leqnSn m)).
+split=> //; rewrite ?card_option ?card_ord //.
+split; first by rewrite -cE; apply: layer_rank_ceiling_model.
+move=> s rs; apply: attained_lower => //.
+by apply: rank_le_ext rs => k q v; rewrite attained_logits.
+Qed.
+
+End Attained.
+
 Print Assumptions layer_rank_ceiling.
 Print Assumptions layer_rank_ceiling_printed.
 Print Assumptions layer_rank_ceiling_model.
 Print Assumptions proposition_3_5_never_attained.
+Print Assumptions layer_rank_ceiling_attained.
