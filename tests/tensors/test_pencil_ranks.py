@@ -221,8 +221,7 @@ def test_pencil_rank_jets_bound_explicit_sums(
         return np.array([[next(numbers) for _ in range(size)] for _ in range(r)])
 
     u, v, w = vectors(m), vectors(n), vectors(2)
-    A = sum(w[i, 0] * np.outer(u[i], v[i]) for i in range(r))
-    B = sum(w[i, 1] * np.outer(u[i], v[i]) for i in range(r))
+    A, B = np.einsum("ri,rj,rk->kij", u, v, w)
     M = A + x * B
     T = np.stack([A, B])
     long = np.block([[M, np.zeros_like(M)], [B, M]])

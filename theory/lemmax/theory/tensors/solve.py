@@ -27,6 +27,7 @@ from lemmax.theory.tensors.pivots import (
 from lemmax.theory.tensors.quadrics import quadrics
 from lemmax.theory.tensors.reductions import components, concise, restricted
 from lemmax.theory.tensors.slices import slice_sum, spanning_tree
+from lemmax.theory.tensors.splits import pair_split
 from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 
 Field: TypeAlias = Literal["Q", "R", "C"]
@@ -99,6 +100,11 @@ def solve_component(array: Array, field: Field) -> Component:
             route = Route(Path(mode), above)
         if diagonal is not None and len(diagonal) < len(shortest):
             reason, shortest = "simultaneous diagonalisation", diagonal
+    for mode in sorted(range(3), key=lambda m: array.shape[m]):
+        if route.value < len(shortest):
+            split = pair_split(array, mode, field)
+            if split is not None and len(split) < len(shortest):
+                reason, shortest = "pencils of pairs of slices", split
     if route.value < len(shortest):
         for bound in koszul_bounds(array):
             route = max(route, Route(Path(0), bound), key=_value)
