@@ -19,9 +19,12 @@ import networkx as nx
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.theory.certificates import Certificate
 from lemmax.theory.database import Database, Token
 from lemmax.theory.layer_tensor import flattening_ranks
-from lemmax.theory.rank import certified_rank
+from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
+from lemmax.theory.tensors.slices import spanning_tree
+from lemmax.theory.tensors.solve import Field
 
 _STRATEGIES = ("largest_first", "DSATUR", "smallest_last")
 _BLOCKS = 2_000
@@ -29,31 +32,49 @@ _BLOCKS = 2_000
 
 @dataclass(frozen=True)
 class Block:
-    """A completely specified block: its keys and queries, and the bound that it gives."""
+    """A completely specified block, the rank of its tensor, and the values outside it."""
 
     keys: tuple[Token, ...]
     queries: tuple[Token, ...]
-    bound: int
+    tensor: TensorRank
+    outside: int
+
+    @property
+    def bound(self) -> int:
+        """rank(D|K'×Q') + |V∖V'|, or what is known of it from below."""
+        return self.tensor.lower + self.outside
 
 
 @dataclass(frozen=True)
 class EffectiveRank:
-    """Bounds for the effective rank (over Q, hence the upper one over R as well).
+    """Bounds for the effective rank over a field.
 
-    ``block`` gives the lower bound; ``representation`` is an integer tensor that agrees with the
-    database on all of its facts and whose rank is at most ``upper``.
+    ``block`` gives the lower bound. ``representation`` is a tensor that agrees with the database on
+    all of its facts, with the terms that sum to it.
     """
 
-    lower: int
-    upper: int
     block: Block
     merged: Database
-    representation: NDArray[np.int64]
+    representation: TensorRank
+
+    @property
+    def lower(self) -> int:
+        """At least this, by the block lemma."""
+        return self.block.bound
+
+    @property
+    def upper(self) -> int:
+        """At most this, the number of terms of the representation."""
+        return self.representation.upper
 
     @property
     def rank(self) -> int | None:
         """The effective rank, or None while the bounds differ."""
         return self.lower if self.lower == self.upper else None
+
+    def certificate(self) -> Certificate:
+        """A ``tensor-rank`` certificate of the representation: the upper bound."""
+        return self.representation.certificate()
 
     def to_latex(self) -> str:
         """The effective rank as an equation or as two inequalities."""
@@ -63,13 +84,14 @@ class EffectiveRank:
         return rf"{self.lower} \le {symbol} \le {self.upper}"
 
 
-def effective_rank(db: Database) -> EffectiveRank:
-    """Bounds for the effective rank of a database; exact where they meet.
+def effective_rank(db: Database, field: Field = "R") -> EffectiveRank:
+    """Bounds for the effective rank of a database over Q, R or C; exact where they meet.
 
     Notes
     -----
-    Blocks are the maximal ones above each set of queries, of which at most 2,000 are tried; each
-    costs three exact ranks. The colourings are greedy.
+    Blocks are the maximal ones above each set of queries, of which at most 2,000 are tried, each
+    at the cost of three exact ranks. The colourings are greedy, and the merged database with the
+    smallest spanning tree is the one whose rank is then bounded by all means.
 
     Examples
     --------
@@ -77,33 +99,36 @@ def effective_rank(db: Database) -> EffectiveRank:
     >>> effective_rank(Database.from_triples(facts)).rank  # the rank is 5
     1
     """
-    block = best_block(db)
     mergings = [
         Merging(db, ({k: k for k in db.keys}, {q: q for q in db.queries})),
         *(merge_compatible(db, first, s) for first in (0, 1) for s in _STRATEGIES),
     ]
-    bounds = [spanning_tree_bound(m.merged.tensor()) for m in mergings]
-    best = mergings[bounds.index(min(bounds))]
-    return EffectiveRank(block.bound, min(bounds), block, best.merged, best.spread(db))
+    best = min(mergings, key=lambda m: spanning_tree_bound(m.merged.tensor()))
+    return EffectiveRank(best_block(db, field), best.merged, tensor_rank(best.spread(db), field))
 
 
 # -- below ---------------------------------------------------------------------------------------
 
 
-def best_block(db: Database) -> Block:
-    """The block that gives the largest lower bound rank(D|K'×Q') + |V∖V'| (flattening ranks)."""
+def best_block(db: Database, field: Field = "R") -> Block:
+    """The block with the largest flattening rank + |V∖V'|, its rank then bounded by all means."""
     tensor = db.tensor()
-    best = Block(db.keys[:0], db.queries[:0], 0)
+    best: tuple[int, list[int], list[int]] = (0, [], [])
     for keys, queries in _blocks(tensor.sum(axis=2)):
         part = tensor[np.ix_(keys, queries)]
-        present = part.any(axis=(0, 1))
-        rank = max(flattening_ranks(part[:, :, present].tolist()))
-        bound = rank + int((~present).sum())
-        if bound > best.bound:
-            best = Block(
-                tuple(db.keys[i] for i in keys), tuple(db.queries[j] for j in queries), bound
-            )
-    return best
+        rank = max(flattening_ranks(part.tolist()))
+        bound = rank + int((~part.any(axis=(0, 1))).sum())
+        if bound > best[0]:
+            best = (bound, keys, queries)
+    _, keys, queries = best
+    part = tensor[np.ix_(keys, queries)]
+    present = part.any(axis=(0, 1))
+    return Block(
+        tuple(db.keys[i] for i in keys),
+        tuple(db.queries[j] for j in queries),
+        tensor_rank(part[:, :, present], field),
+        int((~present).sum()),
+    )
 
 
 def _blocks(domain: NDArray[np.int64]) -> Iterator[tuple[list[int], list[int]]]:
@@ -199,24 +224,8 @@ def merge_compatible(db: Database, first: int = 0, strategy: str = "DSATUR") -> 
 
 
 def spanning_tree_bound(tensor: NDArray[np.int64]) -> int:
-    """The least weight of a spanning tree on the slices and a root, over the three modes.
-
-    The edge between two slices weighs rank(S_i - S_j), between a slice and the root rank(S_i).
-    """
-    return min(_tree(tensor.swapaxes(0, mode)) for mode in range(3))
-
-
-def _tree(slices: NDArray[np.int64]) -> int:
-    graph = nx.Graph()
-    zero = np.zeros_like(slices[0])
-    for i, j in combinations(range(-1, len(slices)), 2):
-        difference = slices[j] - (zero if i < 0 else slices[i])
-        graph.add_edge(i, j, weight=_rank(difference))
-    return int(nx.minimum_spanning_tree(graph).size(weight="weight"))
-
-
-def _rank(matrix: NDArray[np.int64]) -> int:
-    return certified_rank(matrix).rank
+    """The least number of terms that a spanning tree on the slices of one of the modes gives."""
+    return min(len(spanning_tree(tensor, mode)) for mode in range(3))
 
 
 def represents(tensor: Sequence[Sequence[Sequence[int]]] | NDArray[np.int64], db: Database) -> bool:
