@@ -32,7 +32,8 @@ Sizes = tuple[LayerShape, int, int, int]
 
 def test_the_ceiling_grows_with_rho() -> None:
     """f(x) = m·x + min(|Q|, n - x) never decreases when m ≥ 1: all integers, by SMT."""
-    m, size, n, x = z3.Ints("m size n x")
+    unknowns: list[Any] = [z3.Int(name) for name in ("m", "size", "n", "x")]
+    m, size, n, x = unknowns
 
     def f(at: Any) -> Any:
         return m * at + z3.If(size <= n - at, size, n - at)

@@ -31,7 +31,7 @@ def test_attention_mass_by_position_with_free_scores() -> None:
         for q in range(3):
             row = attention_row(scores, k, q, 3)
             alpha = sympy.exp(scores[q, k]) / (sympy.exp(scores[q, k]) + sympy.exp(scores[q, q]))
-            expected = [0, 0, 0]
+            expected: list[Any] = [0, 0, 0]
             expected[k] += alpha
             expected[q] += 1 - alpha
             assert all(sympy.simplify(a - b) == 0 for a, b in zip(row, expected, strict=True))

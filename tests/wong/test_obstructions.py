@@ -8,7 +8,12 @@ import sympy
 import z3
 
 from lemmax import checker
-from lemmax.constructions.wong_refutations import two_subsets, two_subsets_layer
+from lemmax.constructions.wong_refutations import (
+    exclusive_or,
+    exclusive_or_layer,
+    two_subsets,
+    two_subsets_layer,
+)
 from lemmax.theory import Database, memorizes
 from lemmax.theory.layer_rank import LayerShape
 
@@ -98,3 +103,12 @@ def test_equation_10_holds_for_the_tables_that_cannot_be_memorized() -> None:
     assert two_subsets().slice_rank_bound == LayerShape(4, 4, 1, heads=1).estimate == 8
     three = Database.from_triples([("k", f"q{i}", f"v{i}") for i in range(3)])
     assert three.slice_rank_bound == LayerShape(1, 1, 1, heads=2).estimate == 3
+
+
+def test_exclusive_or_with_every_dimension_one(certify: Certify) -> None:
+    """Condition (10) reads 4 ≤ 2, and yet four non-embedding parameters are enough."""
+    layer, db = exclusive_or_layer(), exclusive_or()
+    assert (layer.d_model, len(layer.heads), layer.d_vo, layer.d_qk) == (1, 1, 1, 1)
+    assert layer.parameters == 4
+    assert db.slice_rank_bound == 4 > LayerShape(1, 1, 1, 1).estimate
+    certify(memorizes(layer, db).certificate(), ship_as="wong/exclusive-or-all-dimensions-one")

@@ -23,6 +23,10 @@ from lemmax.theory.layer_tensor import flattening_ranks, layer_tensor
 taus = st.sampled_from(("1/2", "51/100", "3/5", "3/4", "9/10", "99/100", "1"))
 
 
+def reals(names: str) -> list[Any]:
+    return [z3.Real(name) for name in names.split()]
+
+
 def unsatisfiable(*constraints: Any) -> bool:
     solver = z3.Solver()
     solver.add(*constraints)
@@ -31,7 +35,7 @@ def unsatisfiable(*constraints: Any) -> bool:
 
 def test_threshold_unique_inequalities() -> None:
     """p_t ≥ τ ≥ 1/2; rest is the total of the tokens besides s and t."""
-    p_t, p_s, rest, tau = (z3.Real(name) for name in ("p_t", "p_s", "rest", "tau"))
+    p_t, p_s, rest, tau = reals("p_t p_s rest tau")
     common = (p_t + p_s + rest == 1, p_s > 0, rest >= 0, p_t >= tau, 2 * tau >= 1)
     assert unsatisfiable(*common, p_s > p_t)
     assert unsatisfiable(*common, 2 * tau > 1, p_s >= p_t)
@@ -169,7 +173,7 @@ def test_threshold_one_on_random_layers(data: Any, db: Database) -> None:
 
 def test_footnote_4_inequality() -> None:
     """Write a for the diagonal exponential and b for the sum of the others in its row."""
-    a, b, part = z3.Real("a"), z3.Real("b"), z3.Real("part")
+    a, b, part = reals("a b part")
     assert unsatisfiable(a > b, b >= 0, a < (a + b) / 2)
     assert unsatisfiable(a > b, part > 0, part <= b, part >= (a + b) / 2)
 

@@ -93,6 +93,19 @@ def _nearest_log(value: fmpq, denominator: int) -> fmpq:
     return fmpq(rounded, denominator)
 
 
+def exclusive_or() -> Database:
+    """Two keys, two queries and two values that depend on both; the values are the keys' tokens."""
+    return Database.from_triples(
+        [("a", "f", "a"), ("a", "g", "b"), ("b", "f", "b"), ("b", "g", "a")]
+    )
+
+
+def exclusive_or_layer() -> AttentionLayer:
+    """Every dimension 1: a layer that memorizes :func:`exclusive_or` over its four tokens."""
+    embedding = {"a": 0, "b": -6, "f": "19/6", "g": "-5/6"}
+    return line_layer(embedding, {"a": 1, "b": -1}, qk="1/6", vo="-7/6")
+
+
 def two_subsets() -> Database:
     """Four keys, the six 2-subsets as queries, and whether the key lies in the subset.
 
