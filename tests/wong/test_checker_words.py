@@ -37,10 +37,10 @@ def test_layer_tensor_of_the_checker(data: Any, db: Database, masked: bool) -> N
         )
         for k in sorted({f[0] for f in facts})
     )
+    number = layer.index
     gaps = [
-        layer.W_QK(h)[layer.index[q], layer.index[k]]
-        - layer.W_QK(h)[layer.index[q], layer.index[q]]
-        for h in range(len(layer.heads))
+        scores[number[q], number[k]] - scores[number[q], number[q]]
+        for scores in map(layer.W_QK, range(len(layer.heads)))
         for k in tensor.keys
         for q in tensor.queries
     ]
