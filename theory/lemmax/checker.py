@@ -932,11 +932,48 @@ def tensor(D: Facts) -> Tensor:
     )
 
 
-def answers(L: Layer, D: Facts, tau: Fraction | None = None) -> list[bool]:
-    """For each fact whether the layer knows it; an open comparison is never counted either way."""
+def places(L: Layer, D: Facts) -> dict[str, int]:
     place = {token: i for i, token in enumerate(L.tokens)}
     for name in (name for fact in D for name in fact if name not in place):
         refuse(brief(name), "is named by a fact and is no token of the layer")
+    return place
+
+
+def layer_tensor(L: Layer, D: Facts, masked: bool) -> Tensor:
+    """The logits of the values of D after (k, q); masked: without heads where D has no fact."""
+    keys, queries, values = (sorted(set(names)) for names in zip(*D, strict=True))
+    place, forward = places(L, D), Forward(L, len(keys) * len(queries))
+    known = {(k, q) for k, q, _ in D}
+
+    def fibre(k: str, q: str) -> tuple[Fraction, ...]:
+        y = forward.residual(place[k], place[q])
+        base, scale = y.base, y.denominator
+        if masked and (k, q) not in known:
+            base, scale = forward.rows[place[q]]
+        elif y.deltas:
+            refuse("The attention", "of the layer is irrational, so its tensor is not computed")
+        columns = [forward.columns[forward.column_of[place[v]]] for v in values]
+        return tuple(Fraction(dot(base, u), scale * forward.unembedding_scale) for u in columns)
+
+    return Tensor(Matrix(fibre(k, q) for q in queries) for k in keys)
+
+
+def fold(M: Matrix, n: Fraction) -> Tensor:
+    size = as_index(n, len(M) + 1)
+    if size == 0 or len(M) % size:
+        refuse("fold(...)", f"cannot cut {len(M)} rows into slices of {size}")
+    return Tensor(Matrix(M[i : i + size]) for i in range(0, len(M), size))
+
+
+def row_gap(M: Matrix) -> Fraction:
+    if len(M[0]) < 2:
+        refuse("row_gap(...)", "needs two columns")
+    return min(a - b for *_, b, a in map(sorted, M))
+
+
+def answers(L: Layer, D: Facts, tau: Fraction | None = None) -> list[bool]:
+    """For each fact whether the layer knows it; an open comparison is never counted either way."""
+    place = places(L, D)
     if tau is not None and not 0 < tau <= 1:
         refuse("The threshold", "must lie in (0, 1]")
     forward = Forward(L, len(D))
@@ -989,6 +1026,19 @@ VOCABULARY: dict[str, Word] = {
         flattening_rank,
     ),
     "tensor": Word((_D,), "0/1 over the sorted keys, queries, values (Wong 2025, eq. 1)", tensor),
+    "layer_tensor": Word(
+        (_L, _D),
+        "L over the sorted keys, queries, values (Wong 2025, eq. 8), without heads off the facts",
+        lambda L, D: layer_tensor(L, D, True),
+    ),
+    "logits_tensor": Word(
+        (_L, _D),
+        "the logits of the values after every (k, q)",
+        lambda L, D: layer_tensor(L, D, False),
+    ),
+    "fibres": Word((Tensor,), "the matrix of all T_kq:", lambda T: Matrix(itertools.chain(*T))),
+    "fold": Word((_M, _N), "the tensor whose slices are n consecutive rows each", fold),
+    "row_gap": Word((_M,), "the least distance of largest and next entry in a row", row_gap),
     "slices_rank_sum": Word(
         (_D,),
         "min(Σ_k |V_k|, Σ_q |V_q|), the bound of Wong 2025, Proposition 2.1",
@@ -1042,6 +1092,14 @@ class Statement:
     conclusion: str
 
 
+def stated(names: str, text: str) -> Statement:
+    """A statement written "hypothesis and hypothesis => conclusion"; the names tell the kinds."""
+    kinds: dict[str, type] = {"L": Layer, "D": Facts, "tau0": Fraction, "tau": Fraction}
+    given, conclusion = text.split(" => ")
+    instance = {name: kinds.get(name, Matrix) for name in names.split()}
+    return Statement(instance, tuple(given.split(" and ")), conclusion)
+
+
 RESERVED = ("wong/", "dana/", "mahdavi/", "lemmax/")
 STATEMENTS: dict[str, Statement] = {
     "wong/argmax-rank-one": Statement({"M": Matrix}, ("rank(M) == 1",), "rank(argmax(M)) <= 2"),
@@ -1052,6 +1110,93 @@ STATEMENTS: dict[str, Statement] = {
         {"P": Matrix},
         ("columns(P) >= 2", "rows(P) >= columns(P)", "distinct_rows(P)", "unit_rows(P)"),
         "rank(gram(P)) == columns(P)",
+    ),
+    # k = q: the one entry A_qqq is both softmax(S)_0 and the sum of its row, which is 1.
+    "wong/equation-5-diagonal": stated(
+        "S",
+        "rows(S) == 1 and columns(S) == 2 and entry(S, 0, 0) == entry(S, 0, 1)"
+        " => entry(threshold(S, 1), 0, 0) == 1",
+    ),
+    "wong/proposition-3.1": stated(
+        "L D",
+        "d_model(L) <= tokens(L) => equal(fibres(layer_tensor(L, D)), fibres(logits_tensor(L, D)))",
+    ),
+    # A rank is at most the product of two flattening ranks and at least each of them. If L = D,
+    # then the value flattening of D factors through the d_model rows of W_U.
+    "wong/remark-3.4": stated(
+        "L D",
+        "flattening_rank(layer_tensor(L, D), 0)"
+        " > flattening_rank(tensor(D), 0) * flattening_rank(tensor(D), 1)"
+        " => flattening_rank(tensor(D), 2) <= d_model(L)",
+    ),
+    # For all weights rank L <= d_model |Q|, since every slice L_:q: factors through W_U.
+    "wong/equation-9": stated(
+        "L D", "queries(D) == 1 => d_model(L) + heads(L) * d_vo(L) <= d_model(L) * queries(D)"
+    ),
+    # rank L >= rank D, where flattening ranks bound the one from above and the other from below.
+    "wong/rank-hypothesis": stated(
+        "L D",
+        "memorizes(L, D) => flattening_rank(layer_tensor(L, D), 0)"
+        " * flattening_rank(layer_tensor(L, D), 1) >= flattening_rank(tensor(D), 0)",
+    ),
+    "wong/precision": stated(
+        "M",
+        "rank(M) >= 2 and rank(M) < rows(M) and rows(M) == columns(M)"
+        " and rank(argmax(M)) == rows(M) and max_entry(M) >= -min_entry(M)"
+        " => max_entry(M) > rows(M) * rows(M) * row_gap(M)",
+    ),
+    # slices_rank_sum(D) >= rank D, and for a total D memorizing means argmax(L) = D.
+    "wong/rank-conditions": stated(
+        "L D",
+        "size(D) == keys(D) * queries(D)"
+        " and rank(argmax(fibres(layer_tensor(L, D)))) >= slices_rank_sum(D)"
+        " => equal(argmax(fibres(layer_tensor(L, D))), fibres(tensor(D)))",
+    ),
+    "wong/threshold-largest": stated(
+        "M tau",
+        "rows(M) == 1 and 2 * tau >= 1 and entry(threshold(M, tau), 0, 0) == 1"
+        " => entry(M, 0, 0) > entry(M, 0, 1)",
+    ),
+    # Probabilities over the full vocabulary are at most those over the values.
+    "wong/tau-memorizes": stated(
+        "L D tau",
+        "2 * tau >= 1 and tau <= 1 and memorizes_at(L, D, tau)"
+        " => equal(threshold(fibres(layer_tensor(L, D)), tau), fibres(tensor(D)))",
+    ),
+    # As for wong/rank-conditions; above 1/2 the threshold marks at most one value of a fibre.
+    "wong/equation-15": stated(
+        "L D tau",
+        "2 * tau > 1 and tau <= 1 and size(D) == keys(D) * queries(D)"
+        " and rank(threshold(fibres(layer_tensor(L, D)), tau)) >= slices_rank_sum(D)"
+        " => equal(threshold(fibres(layer_tensor(L, D)), tau), fibres(tensor(D)))",
+    ),
+    # One row; odds(tau) = odds(tau0)^2, so the quotient of the log-odds is 2.
+    "wong/large-tau-large-c": stated(
+        "M C0 C tau0 tau",
+        "2 * tau0 > 1 and tau0 < tau and tau < 1"
+        " and tau * (1 - tau0) * (1 - tau0) == (1 - tau) * tau0 * tau0"
+        " and min_entry(C0) > 0 and min_entry(C) > 0"
+        " and equal(threshold(product(C0, M), tau0), argmax(M))"
+        " and equal(threshold(product(C, M), tau), argmax(M))"
+        " => entry(C, 0, 0) > 2 * entry(C0, 0, 0)",
+    ),
+    # The rank of a tensor is at least one flattening rank and at most the product of two.
+    "wong/tau-monotone": stated(
+        "L D tau0 tau",
+        "2 * tau0 >= 1 and tau0 <= tau and tau <= 1"
+        " => flattening_rank(fold(threshold(fibres(layer_tensor(L, D)), tau), queries(D)), 0)"
+        " <= flattening_rank(fold(threshold(fibres(layer_tensor(L, D)), tau0), queries(D)), 0)"
+        " * flattening_rank(fold(threshold(fibres(layer_tensor(L, D)), tau0), queries(D)), 1)",
+    ),
+    "wong/tau-one": stated(
+        "L D",
+        "d_model(L) <= tokens(L) => rank(threshold(fibres(layer_tensor(L, D)), 1)) == 0",
+    ),
+    "wong/figure-3-tau-99": stated(
+        "L D",
+        "d_model(L) <= 6 and heads(L) <= 4 and d_vo(L) <= d_model(L) and d_qk(L) <= d_model(L)"
+        " and memorizes_at(L, D, 99 / 100)"
+        " => slices_rank_sum(D) < d_model(L) + heads(L) * d_vo(L)",
     ),
 }
 

@@ -11,13 +11,35 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lemmax.constructions.blowups import GramBlowup, gram_blowup
     from lemmax.constructions.compiler import CompiledDatabase, compile_database
+    from lemmax.constructions.wong_examples import (
+        Example33,
+        example_2_2,
+        example_2_4,
+        example_3_3,
+        figure_1,
+    )
 
-__all__ = ["CompiledDatabase", "GramBlowup", "compile_database", "gram_blowup"]
+__all__ = [
+    "CompiledDatabase",
+    "Example33",
+    "GramBlowup",
+    "compile_database",
+    "example_2_2",
+    "example_2_4",
+    "example_3_3",
+    "figure_1",
+    "gram_blowup",
+]
 
 _HOME = {
     "CompiledDatabase": "compiler",
+    "Example33": "wong_examples",
     "GramBlowup": "blowups",
     "compile_database": "compiler",
+    "example_2_2": "wong_examples",
+    "example_2_4": "wong_examples",
+    "example_3_3": "wong_examples",
+    "figure_1": "wong_examples",
     "gram_blowup": "blowups",
 }
 

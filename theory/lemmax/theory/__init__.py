@@ -14,7 +14,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lemmax.theory.attention import AttentionLayer, Head
     from lemmax.theory.database import Database
+    from lemmax.theory.effective_rank import EffectiveRank
     from lemmax.theory.exact import Matrix
+    from lemmax.theory.layer_rank import LayerShape, layer_grid
+    from lemmax.theory.layer_tensor import LayerTensor
     from lemmax.theory.memorization import Memorization, memorizes
     from lemmax.theory.rank import RankResult, certified_rank
     from lemmax.theory.rowwise import (
@@ -31,7 +34,10 @@ __all__ = [
     "AttentionLayer",
     "Database",
     "Decomposition",
+    "EffectiveRank",
     "Head",
+    "LayerShape",
+    "LayerTensor",
     "Matrix",
     "Memorization",
     "RankResult",
@@ -39,6 +45,7 @@ __all__ = [
     "TensorRank",
     "argmax",
     "certified_rank",
+    "layer_grid",
     "memorizes",
     "softmax",
     "softmax_rank",
@@ -50,7 +57,10 @@ _HOME = {
     "AttentionLayer": "attention",
     "Database": "database",
     "Decomposition": "tensors.decompositions",
+    "EffectiveRank": "effective_rank",
     "Head": "attention",
+    "LayerShape": "layer_rank",
+    "LayerTensor": "layer_tensor",
     "Matrix": "exact",
     "Memorization": "memorization",
     "RankResult": "rank",
@@ -58,6 +68,7 @@ _HOME = {
     "TensorRank": "tensors.ranks",
     "argmax": "rowwise",
     "certified_rank": "rank",
+    "layer_grid": "layer_rank",
     "memorizes": "memorization",
     "softmax": "rowwise",
     "softmax_rank": "rowwise",

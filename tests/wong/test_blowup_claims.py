@@ -1,0 +1,139 @@
+"""Matrices of small rank whose argmax or softmax has full rank (Propositions 3.6 and 3.7)."""
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import product
+
+import pytest
+import sympy
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lemmax import checker
+from lemmax.constructions import gram_blowup
+from lemmax.theory import Matrix, argmax, certified_rank, softmax_rank
+
+Certify = Callable[..., checker.Verdict]
+
+
+def test_gram_block_identities() -> None:
+    """The two identities of the integer blow-up, with free symbols."""
+    i, j = sympy.symbols("i j")
+    entry = 2 * i * j - j**2
+    assert sympy.expand(entry.subs(j, i) - entry - (i - j) ** 2) == 0
+    corner = sympy.Matrix(2, 2, lambda a, b: entry.subs({i: a + 1, j: b + 1}))
+    assert corner.det() == 4
+
+
+@pytest.mark.claim(
+    "lemmax/gram-integers", grade="universal", scope="all 2 ≤ r ≤ n ≤ 12, entry by entry"
+)
+def test_gram_integers_up_to_twelve() -> None:
+    for n in range(2, 13):
+        for r in range(2, n + 1):
+            M = gram_blowup(n, r).matrix
+            assert certified_rank(M).rank == r
+            assert argmax(M) == Matrix.identity(n)
+            for row in M.rows():
+                ordered = sorted(row)
+                assert max(map(abs, row)) <= n * n
+                assert ordered[-1] - ordered[-2] >= 1
+
+
+@pytest.mark.claim("lemmax/gram-integers", grade="certified")
+@pytest.mark.claim("wong/proposition-3.6", grade="certified")
+def test_proposition_3_6_certified_instance(certify: Certify) -> None:
+    blowup = gram_blowup(12, 2)
+    certify(blowup.certificate(), ship_as="wong/proposition-3.6")
+    certify(certified_rank(argmax(blowup.matrix)).certificate())
+    assert certified_rank(argmax(blowup.matrix)).rank == 12
+
+
+@pytest.mark.claim(
+    "wong/proposition-3.6",
+    grade="universal",
+    scope="rational points of the sphere that span, all 2 ≤ r ≤ n ≤ 8",
+)
+def test_proposition_3_6_with_points_that_span() -> None:
+    for n in range(2, 9):
+        for r in range(2, n + 1):
+            M = gram_blowup(n, r, points="sphere").matrix
+            assert certified_rank(M).rank == r
+            assert argmax(M) == Matrix.identity(n)
+            assert all(M[i, i] == 1 for i in range(n))
+
+
+points = st.integers(1, 3).flatmap(
+    lambda r: st.lists(st.tuples(*[st.integers(-4, 4)] * r), min_size=1, max_size=5, unique=True)
+)
+
+
+def gram(rows: list[tuple[int, ...]]) -> Matrix:
+    return Matrix([[sum(a * b for a, b in zip(x, y, strict=True)) for y in rows] for x in rows])
+
+
+@given(points, st.integers(0, 3), st.data())
+def test_gram_power_is_a_sum_of_squares(
+    rows: list[tuple[int, ...]], power: int, data: st.DataObject
+) -> None:
+    a = data.draw(st.lists(st.integers(-5, 5), min_size=len(rows), max_size=len(rows)))
+    M = gram(rows).rows()
+    left = sum(a[i] * a[j] * M[i][j] ** power for i in range(len(rows)) for j in range(len(rows)))
+    right = 0
+    for index in product(range(len(rows[0])), repeat=power):
+        coordinate = 0
+        for weight, x in zip(a, rows, strict=True):
+            term = weight
+            for place in index:
+                term *= x[place]
+            coordinate += term
+        right += coordinate**2
+    assert left == right
+
+
+@given(points)
+def test_interpolating_polynomial(rows: list[tuple[int, ...]]) -> None:
+    def value(i: int, x: tuple[int, ...]) -> Fraction:
+        result = Fraction(1)
+        for j, y in enumerate(rows):
+            if j != i:
+                direction = [a - b for a, b in zip(rows[i], y, strict=True)]
+                numerator = sum(d * (a - b) for d, a, b in zip(direction, x, y, strict=True))
+                result *= Fraction(numerator, sum(d * d for d in direction))
+        return result
+
+    for i in range(len(rows)):
+        assert [value(i, x) for x in rows] == [int(i == j) for j in range(len(rows))]
+
+
+@pytest.mark.claim(
+    "lemmax/gram-softmax-full-rank",
+    grade="property",
+    scope="up to 5 distinct integer points in dimension up to 3, scales 1/3 to 2",
+)
+@given(points, st.sampled_from((Fraction(1, 3), Fraction(1), Fraction(2))))
+def test_softmax_of_a_gram_matrix_has_full_rank(
+    rows: list[tuple[int, ...]], scale: Fraction
+) -> None:
+    assert softmax_rank(scale * gram(rows)).rank == len(rows)
+
+
+def test_proposition_3_7_spanning_vectors() -> None:
+    for n in range(2, 9):
+        for r in range(2, n + 1):
+            rows = [tuple(int(i == j) for j in range(r)) for i in range(r)]
+            rows += [(c,) + (0,) * (r - 1) for c in range(2, n - r + 2)]
+            assert len(set(rows)) == n
+            assert certified_rank(gram(rows)).rank == r
+
+
+@pytest.mark.claim("wong/proposition-3.7", grade="certified")
+@pytest.mark.claim("lemmax/gram-softmax-full-rank", grade="certified")
+def test_proposition_3_7_certified_instances(certify: Certify) -> None:
+    blowup = gram_blowup(8, 2)
+    certify(blowup.certificate())
+    certify(blowup.softmax_rank().certificate(), ship_as="wong/proposition-3.7")
+    line = gram_blowup(8, 1)  # rank one is enough for softmax
+    certify(line.certificate())
+    certify(line.softmax_rank("1/7").certificate(), ship_as="lemmax/gram-softmax-full-rank")
+    assert blowup.softmax_rank().rank == line.softmax_rank("1/7").rank == 8

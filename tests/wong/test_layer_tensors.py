@@ -1,0 +1,204 @@
+"""The tensor L of a layer: attention by positions, logits on the domain, linear circuits."""
+
+from typing import Any
+
+import pytest
+import sympy
+from flint import arb, ctx, fmpq, fmpq_poly
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lemmax.strategies import databases, layers
+from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
+from lemmax.theory.layer_rank import LayerShape, rank_ceiling
+from lemmax.theory.layer_tensor import layer_tensor, rank_over_functions
+
+
+def attention_row(scores: Any, first: int, second: int, tokens: int) -> Any:
+    """The last row of △(X W X^T) X for the sequence (first, second), from the definition."""
+    X = sympy.zeros(2, tokens)
+    X[0, first] = X[1, second] = 1
+    S = X * scores * X.T
+    weights = [sympy.exp(S[1, 0]), sympy.exp(S[1, 1])]
+    total = weights[0] + weights[1]
+    return sympy.Matrix([[weights[0] / total, weights[1] / total]]) * X
+
+
+def test_attention_mass_by_position_with_free_scores() -> None:
+    """Three tokens and nine free scores: the row is α at k and 1-α at q, or 1 at q."""
+    scores = sympy.Matrix(3, 3, lambda i, j: sympy.Symbol(f"w_{i}{j}"))
+    for k in range(3):
+        for q in range(3):
+            row = attention_row(scores, k, q, 3)
+            alpha = sympy.exp(scores[q, k]) / (sympy.exp(scores[q, k]) + sympy.exp(scores[q, q]))
+            expected: list[Any] = [0, 0, 0]
+            expected[k] += alpha
+            expected[q] += 1 - alpha
+            assert all(sympy.simplify(a - b) == 0 for a, b in zip(row, expected, strict=True))
+            if k == q:
+                assert sympy.simplify(row[q] - 1) == 0
+
+
+@st.composite
+def layers_of(draw: st.DrawFn, /, db: Database, **options: Any) -> AttentionLayer:
+    """A random layer whose tokens are those of a database."""
+    layer = draw(layers(tokens=len(db.tokens), **options))
+    return AttentionLayer(db.tokens, layer.W_E, layer.W_U, layer.heads, layer.unit)
+
+
+overlapping = st.booleans().flatmap(lambda d: databases(3, 3, 3, disjoint=d))
+
+
+@pytest.mark.claim(
+    "lemmax/attention-by-position",
+    grade="property",
+    scope="random layers on at most 9 tokens, forward pass of equation (2) in ball arithmetic",
+)
+@given(st.data(), overlapping)
+def test_attention_is_the_last_row_of_the_forward_pass(data: Any, db: Database) -> None:
+    layer = data.draw(layers_of(db, max_heads=1))
+    for k, q, _ in db:
+        for h, row in enumerate(layer.attention((k, q))):
+            scores, t = layer.W_QK(h), layer.index
+            gap = scores[t[q], t[k]] - scores[t[q], t[q]]
+            with ctx.workprec(128):
+                unit = arb.const_log2() if layer.unit == "ln2" else arb(1)
+                alpha = 1 / (1 + (-unit * arb(gap)).exp())
+                mass = dict.fromkeys((k, q), arb(0))  # one entry where k = q
+                mass[k] += row[1, 0]
+                mass[q] += row[1, 1]
+                expected = {k: arb(1)} if k == q else {k: alpha, q: 1 - alpha}
+            assert all(mass[token].overlaps(expected[token]) for token in expected)
+
+
+@pytest.mark.claim(
+    "lemmax/logits-on-domain",
+    grade="property",
+    scope="random layers and databases with overlaps, at most 9 tokens, 2 heads, d_model 4",
+)
+@given(st.data(), overlapping)
+def test_layer_tensor_is_the_logits(data: Any, db: Database) -> None:
+    """Equations (4) to (8), written out, against the last row of equation (2)."""
+    layer = data.draw(layers_of(db, unit="ln2"))
+    for masked in (True, False):
+        tensor = layer_tensor(layer, db, masked).rationals()
+        for i, k in enumerate(db.keys):
+            for j, q in enumerate(db.queries):
+                seen = not masked or (k, q) in db
+                Z = layer.logits((k, q))
+                for m, v in enumerate(db.values):
+                    expected = by_circuits(layer, k, q, v, seen)
+                    assert tensor[i][j][m] == expected
+                    if seen:
+                        assert Z[1, layer.index[v]].overlaps(arb(expected))
+
+
+def by_circuits(layer: AttentionLayer, k: Any, q: Any, v: Any, seen: bool) -> Any:
+    """E + Σ A V of equation (8) with attention mass by positions; scores are in ln 2 · Z."""
+    t = layer.index
+    entry = layer.W_EU[t[q], t[v]]
+    if not seen:
+        return entry
+    for h in range(len(layer.heads)):
+        scores, values = layer.W_QK(h), layer.W_VO(h)
+        odds = fmpq(2) ** int(scores[t[q], t[k]] - scores[t[q], t[q]])
+        entry += (odds * values[t[k], t[v]] + values[t[q], t[v]]) / (1 + odds)
+    return entry
+
+
+def with_circuits(layer: AttentionLayer, W_U: Matrix) -> AttentionLayer:
+    return AttentionLayer(layer.tokens, layer.W_E, W_U, layer.heads, layer.unit)
+
+
+@pytest.mark.claim(
+    "wong/remark-3.2",
+    grade="property",
+    scope="random layers on at most 9 tokens, superposition of two unembeddings",
+)
+@given(st.data(), databases(3, 3, 3))
+def test_remark_3_2_superposition(data: Any, db: Database) -> None:
+    layer = data.draw(layers_of(db, unit="ln2"))
+    other = data.draw(layers_of(db, max_model=layer.d_model, unit="ln2"))
+    second = Matrix([[1] * len(db.tokens)] * layer.d_model)
+    if other.d_model == layer.d_model:
+        second = other.W_U
+    one, two = with_circuits(layer, layer.W_U), with_circuits(layer, second)
+    both = with_circuits(layer, layer.W_U + 3 * second)
+    for masked in (True, False):
+        left = layer_tensor(both, db, masked).matrix()
+        right = layer_tensor(one, db, masked).matrix() + 3 * layer_tensor(two, db, masked).matrix()
+        assert left == right
+
+
+@pytest.mark.claim(
+    "wong/circuit-ranks", grade="property", scope="random layers on at most 5 tokens, d_model 4"
+)
+@given(layers())
+def test_circuit_ranks_are_bounded(layer: AttentionLayer) -> None:
+    assert certified_rank(layer.W_EU).rank <= layer.d_model
+    for h, head in enumerate(layer.heads):
+        assert certified_rank(layer.W_QK(h)).rank <= head.d_qk
+        assert certified_rank(layer.W_VO(h)).rank <= head.d_vo
+
+
+@pytest.mark.claim("wong/parameter-count", grade="property", scope="d_model up to 6, up to 4 heads")
+@given(st.integers(1, 6), st.integers(1, 4), st.data())
+def test_parameter_count(d: int, heads: int, data: Any) -> None:
+    d_vo, d_qk = data.draw(st.integers(1, d)), data.draw(st.integers(1, d))
+    head = Head(
+        Matrix.zeros(d, d_qk), Matrix.zeros(d_qk, d), Matrix.zeros(d, d_vo), Matrix.zeros(d_vo, d)
+    )
+    layer = AttentionLayer(("a",), Matrix.zeros(1, d), Matrix.zeros(d, 1), (head,) * heads)
+    entries = sum(
+        m.shape[0] * m.shape[1] for h in layer.heads for m in (h.W_Q, h.W_K, h.W_V, h.W_O)
+    )
+    expected = 2 * heads * d * (d_vo + d_qk)
+    assert entries == layer.parameters == LayerShape(d, d_vo, d_qk, heads).parameters == expected
+
+
+def shape_of(layer: AttentionLayer) -> LayerShape | None:
+    if not layer.heads:
+        return None
+    return LayerShape(layer.d_model, layer.d_vo, layer.d_qk, len(layer.heads))
+
+
+@pytest.mark.claim(
+    "wong/proposition-3.5",
+    grade="property",
+    scope="random layers and databases up to 4 by 3 by 3, flattening ranks against the bound",
+)
+@pytest.mark.claim(
+    "lemmax/layer-rank-ceiling",
+    grade="property",
+    scope="random layers and databases up to 4 by 3 by 3, flattening ranks against the ceiling",
+)
+@given(st.data(), databases(4, 3, 3), st.booleans())
+def test_proposition_3_5_and_the_ceiling_on_random_layers(
+    data: Any, db: Database, masked: bool
+) -> None:
+    layer = data.draw(layers_of(db, unit="ln2"))
+    shape = shape_of(layer)
+    if shape is None:
+        return
+    ranks = layer_tensor(layer, db, masked).multilinear_ranks()
+    sizes = len(db.keys), len(db.queries), len(db.values)
+    assert max(ranks) <= rank_ceiling(shape, *sizes)
+    assert rank_ceiling(shape, *sizes) <= shape.d_model + shape.heads * shape.d_vo * sizes[1]
+
+
+@given(st.data(), databases(3, 2, 3), st.booleans())
+def test_multilinear_ranks_agree_in_both_units(data: Any, db: Database, masked: bool) -> None:
+    """Transcendental attention: the ranks over Q(z) are at least those at z = 2."""
+    layer = data.draw(layers_of(db, max_model=2, max_heads=1, unit="ln2"))
+    twin = AttentionLayer(layer.tokens, layer.W_E, layer.W_U, layer.heads, "1")
+    special = layer_tensor(layer, db, masked).multilinear_ranks()
+    generic = layer_tensor(twin, db, masked).multilinear_ranks()
+    assert all(a <= b for a, b in zip(special, generic, strict=True))
+
+
+def test_rank_over_functions_sees_a_hidden_dependence() -> None:
+    z = fmpq_poly([0, 1])
+    rows = [[z, z + 1, z * z], [z * z, z * z + z, z * z * z], [z + 1, z + 2, z * z + z]]
+    assert rank_over_functions(rows) == 2  # the second row is z times the first
+    rows[1][0] += 1
+    assert rank_over_functions(rows) == 3

@@ -1,0 +1,193 @@
+"""softmax at a threshold: when it picks one token, what it represents, how scales reach it."""
+
+from typing import Any
+
+import pytest
+import sympy
+import z3
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from lemmax.strategies import databases, rational_matrices
+from lemmax.theory import (
+    AttentionLayer,
+    Database,
+    Head,
+    Matrix,
+    certified_rank,
+    softmax_threshold,
+)
+from lemmax.theory.effective_rank import effective_rank, represents
+from lemmax.theory.layer_tensor import flattening_ranks, layer_tensor
+
+taus = st.sampled_from(("1/2", "51/100", "3/5", "3/4", "9/10", "99/100", "1"))
+
+
+def reals(names: str) -> list[Any]:
+    return [z3.Real(name) for name in names.split()]
+
+
+def unsatisfiable(*constraints: Any) -> bool:
+    solver = z3.Solver()
+    solver.add(*constraints)
+    return bool(solver.check() == z3.unsat)
+
+
+def test_threshold_unique_inequalities() -> None:
+    """p_t ≥ τ ≥ 1/2; rest is the total of the tokens besides s and t."""
+    p_t, p_s, rest, tau = reals("p_t p_s rest tau")
+    common = (p_t + p_s + rest == 1, p_s > 0, rest >= 0, p_t >= tau, 2 * tau >= 1)
+    assert unsatisfiable(*common, p_s > p_t)
+    assert unsatisfiable(*common, 2 * tau > 1, p_s >= p_t)
+    assert unsatisfiable(*common, rest > 0, p_s >= p_t)  # a third token has positive probability
+    assert not unsatisfiable(*common, p_s == p_t)  # and the tie at one half is real
+
+
+@pytest.mark.claim(
+    "lemmax/threshold-unique",
+    grade="property",
+    scope="random rational rows of 2 to 6 logits, thresholds 1/2 to 1",
+)
+@given(rational_matrices(1, st.integers(2, 6), bound=3), taus)
+def test_threshold_unique_on_random_rows(row: Matrix, tau: str) -> None:
+    marked = softmax_threshold(row, tau).rows()[0]
+    entries = row.rows()[0]
+    for t, one in enumerate(marked):
+        if one:
+            assert entries[t] == max(entries)
+            if tau != "1/2" or len(entries) >= 3:
+                assert entries.count(entries[t]) == 1
+
+
+def uniform_layers(db: Database) -> st.SearchStrategy[AttentionLayer]:
+    """Layers with even attention, so that their tensors are rational."""
+
+    @st.composite
+    def build(draw: st.DrawFn) -> AttentionLayer:
+        numbers = st.integers(-3, 3)
+        d = draw(st.integers(1, 3))
+
+        def matrix(m: int, n: int) -> Matrix:
+            return Matrix([[draw(numbers) for _ in range(n)] for _ in range(m)])
+
+        size = len(db.tokens)
+        head = Head(Matrix.zeros(d, 1), Matrix.zeros(1, d), matrix(d, d), matrix(d, d))
+        return AttentionLayer(db.tokens, matrix(size, d), matrix(d, size), (head,))
+
+    return build()
+
+
+@pytest.mark.claim(
+    "lemmax/threshold-represents",
+    grade="property",
+    scope="random databases up to 3 by 3 by 3 and layers with even attention",
+)
+@given(st.data(), databases(3, 3, 3), taus)
+def test_threshold_represents_iff_memorized(data: Any, db: Database, tau: str) -> None:
+    assume(tau != "1/2" or len(db.values) >= 3)
+    layer = data.draw(uniform_layers(db))
+    marked = layer_tensor(layer, db).threshold(tau)
+    k, q, v = ({t: i for i, t in enumerate(part)} for part in (db.keys, db.queries, db.values))
+    accurate = all(marked[k[a]][q[b]][v[c]] for a, b, c in db)
+    assert accurate == represents(marked, db)
+    if accurate:
+        bound = flattening_ranks(marked)
+        assert effective_rank(db).lower <= bound[0] * bound[1]
+
+
+def test_threshold_represents_fails_at_one_half_with_two_values() -> None:
+    db = Database.from_triples([("a", "f", "x"), ("b", "f", "y")])
+    zero = Head(Matrix([[0]]), Matrix([[0]]), Matrix([[0]]), Matrix([[0]]))
+    layer = AttentionLayer(db.tokens, Matrix([[0]] * 5), Matrix([[0] * 5]), (zero,))
+    marked = layer_tensor(layer, db).threshold("1/2")
+    assert marked == [[[1, 1]], [[1, 1]]]
+    assert not represents(marked, db)
+
+
+def test_scaling_turns_the_tensor_into_a_multiple() -> None:
+    """L is linear in W_U, with symbols for every number that occurs in one fibre."""
+    c, x_q, x_k, alpha, m, u = sympy.symbols("c x_q x_k alpha m u")
+    fibre = x_q * u + (alpha * x_k + (1 - alpha) * x_q) * m * u
+    assert sympy.expand(fibre.subs(u, c * u) - c * fibre) == 0
+
+
+@given(
+    st.lists(st.fractions(0, 1, max_denominator=50), min_size=1, max_size=6),
+    st.integers(1, 6),
+)
+def test_power_of_a_sum_dominates_the_sum_of_powers(terms: list[Any], c: int) -> None:
+    assert sum(x**c for x in terms) <= sum(terms) ** c
+
+
+@pytest.mark.claim(
+    "lemmax/threshold-scaling",
+    grade="property",
+    scope="random rational rows of 2 to 5 logits, odds multiplied in log scale by 2, 3, 4",
+)
+@given(
+    rational_matrices(1, st.integers(2, 5), bound=4),
+    st.sampled_from(("3/5", "2/3", "3/4", "9/10")),
+    st.integers(2, 4),
+)
+def test_scaling_reaches_the_larger_threshold(row: Matrix, tau: str, c: int) -> None:
+    low = sympy.Rational(tau)
+    odds = (low / (1 - low)) ** c
+    high = odds / (1 + odds)
+    before, after = softmax_threshold(row, tau), softmax_threshold(c * row, high)
+    assert all(b <= a for b, a in zip(before.rows()[0], after.rows()[0], strict=True))
+
+
+@pytest.mark.claim(
+    "lemmax/threshold-monotone-matrices",
+    grade="property",
+    scope="random rational matrices up to 5 by 5",
+)
+@given(rational_matrices(st.integers(1, 5), st.integers(1, 5), bound=3), taus, taus)
+def test_thresholded_matrix_rank_is_monotone(M: Matrix, low: str, high: str) -> None:
+    order = ("1/2", "51/100", "3/5", "3/4", "9/10", "99/100", "1")
+    low, high = sorted((low, high), key=order.index)
+    assume(low != "1/2")
+    at_low, at_high = softmax_threshold(M, low), softmax_threshold(M, high)
+    assert certified_rank(at_high).rank <= certified_rank(at_low).rank
+    for before, after in zip(at_low.rows(), at_high.rows(), strict=True):
+        assert sum(before) <= 1
+        assert after in (before, (0,) * len(before))
+
+
+def test_thresholded_rank_counts_the_columns_that_are_marked() -> None:
+    marked = Matrix([[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]])
+    assert certified_rank(marked).rank == 2
+
+
+@pytest.mark.claim(
+    "lemmax/threshold-one",
+    grade="property",
+    scope="random databases up to 3 by 3 by 3 and layers with even attention",
+)
+@given(st.data(), databases(3, 3, 3))
+def test_threshold_one_on_random_layers(data: Any, db: Database) -> None:
+    marked = layer_tensor(data.draw(uniform_layers(db)), db).threshold(1)
+    expected = (0, 0, 0) if len(db.values) >= 2 else (1, 1, 1)
+    assert flattening_ranks(marked) == expected
+
+
+def test_footnote_4_inequality() -> None:
+    """Write a for the diagonal exponential and b for the sum of the others in its row."""
+    a, b, part = reals("a b part")
+    assert unsatisfiable(a > b, b >= 0, a < (a + b) / 2)
+    assert unsatisfiable(a > b, part > 0, part <= b, part >= (a + b) / 2)
+
+
+@pytest.mark.claim(
+    "wong/footnote-4", grade="property", scope="random rational matrices up to 5 by 5"
+)
+@given(st.integers(1, 5).flatmap(lambda n: rational_matrices(n, n, bound=3)))
+def test_footnote_4_on_random_matrices(M: Matrix) -> None:
+    n = M.shape[0]
+    scaled = Matrix(
+        [[x + 8 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(M.rows())]
+    )
+    # The hypothesis, exactly: the diagonal probability exceeds one half.
+    dominant = all(softmax_threshold(scaled, "501/1000")[i, i] == 1 for i in range(n))
+    assume(dominant)
+    assert softmax_threshold(scaled, "1/2") == Matrix.identity(n)
