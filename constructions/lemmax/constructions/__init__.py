@@ -9,16 +9,31 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lemmax.constructions.associations import AssociativeMemory, associative_memory
     from lemmax.constructions.blowups import GramBlowup, gram_blowup
     from lemmax.constructions.compiler import CompiledDatabase, compile_database
+    from lemmax.constructions.encoders import best_encoder, sequence_encoder
 
-__all__ = ["CompiledDatabase", "GramBlowup", "compile_database", "gram_blowup"]
+__all__ = [
+    "AssociativeMemory",
+    "CompiledDatabase",
+    "GramBlowup",
+    "associative_memory",
+    "best_encoder",
+    "compile_database",
+    "gram_blowup",
+    "sequence_encoder",
+]
 
 _HOME = {
+    "AssociativeMemory": "associations",
     "CompiledDatabase": "compiler",
     "GramBlowup": "blowups",
+    "associative_memory": "associations",
+    "best_encoder": "encoders",
     "compile_database": "compiler",
     "gram_blowup": "blowups",
+    "sequence_encoder": "encoders",
 }
 
 

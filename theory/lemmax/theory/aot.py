@@ -158,13 +158,6 @@ class AoT:
             raise LemmaxError(f"The token {token!r} is unknown to this transformer.")
         return [tuple(self.index[token] for token in t) for t in checked]
 
-    def vectors(self, sequence: Sequence[int]) -> list[list[fmpq]]:
-        """The vectors x(t, s) of a sequence of token numbers."""
-        e, pos = self._rows
-        return [
-            [a + b for a, b in zip(e[t], p, strict=True)] for t, p in zip(sequence, pos, strict=True)
-        ]
-
     @cached_property
     def _rows(self) -> tuple[list[list[fmpq]], list[list[fmpq]]]:
         return self.e.flint.tolist(), self.pos.flint.tolist()
@@ -173,24 +166,27 @@ class AoT:
         self, sequences: Sequence[Sequence[Hashable]], precision: int = 128
     ) -> tuple[arb_mat, list[arb_mat]]:
         """X_S (T₀ × d) and A^h (T₀ × d for each head) as balls; sequences are rows here."""
-        found = [self.vectors(t) for t in self.indices(sequences)]
+        indices = self.indices(sequences)
+        e, pos = self._rows
+        vectors = [Matrix([[a + b for a, b in zip(x, p, strict=True)] for x in e]) for p in pos]
+        exact = [x.flint.tolist() for x in vectors]
+        # what a head does with token i at position s depends on (last token, i, s) only
+        needed = sorted({(t[-1], i, s) for t in indices for s, i in enumerate(t)})
         with ctx.workprec(precision + 32):
             unit = arb.const_log2() if self.unit == "ln2" else arb(1)
-            last = arb_mat([x[-1] for x in found])
+            balls = [[[arb(v) for v in row] for row in x] for x in exact]
+            last = arb_mat([balls[-1][t[-1]] for t in indices])
             outputs = []
             for head in self.heads:
-                queries = (Matrix([x[-1] for x in found]) @ head.W_QK).flint.tolist()
+                queries = vectors[-1] @ head.W_QK
+                scores = [(queries @ x.T).flint for x in vectors]
+                weights = {(j, i, s): (unit * arb(scores[s][j, i])).exp() for j, i, s in needed}
                 rows = []
-                for x, query in zip(found, queries, strict=True):
-                    scores = [sum(map(_times, query, key), fmpq(0)) for key in x]
-                    top = max(scores)
-                    weights = [(unit * arb(score - top)).exp() for score in scores]
-                    total = sum(weights, arb(0))
+                for t in indices:
+                    parts = [(weights[t[-1], i, s], balls[s][i]) for s, i in enumerate(t)]
+                    total = sum((w for w, _ in parts), arb(0))
                     rows.append(
-                        [
-                            sum((w * v for w, v in zip(weights, column, strict=True)), arb(0)) / total
-                            for column in zip(*x, strict=True)
-                        ]
+                        [sum((w * x[k] for w, x in parts), arb(0)) / total for k in range(self.d)]
                     )
                 outputs.append(arb_mat(rows))
         return last, outputs
@@ -243,19 +239,27 @@ class AoT:
         return self.tokens[best]
 
     def certificate_fields(self) -> dict[str, Any]:
-        """The transformer as certificates carry it; tokens are written as text."""
+        """The transformer as certificates carry it: a layer in Wong's shapes, and the positions."""
         names = [str(token) for token in self.tokens]
         if len(set(names)) != len(names):
             raise LemmaxError("Two tokens of the transformer are written alike.")
         return {
-            "tokens": names,
-            "unit": self.unit,
-            "e": certificates.matrix(self.e),
+            "layer": {
+                "tokens": names,
+                "unit": self.unit,
+                "W_E": certificates.matrix(self.e),
+                "W_U": certificates.matrix(self.W_U.T),
+                "heads": [
+                    {
+                        "W_Q": certificates.matrix(head.W_Q.T),
+                        "W_K": certificates.matrix(head.W_K),
+                        "W_V": certificates.matrix(head.W_V.T),
+                        "W_O": certificates.matrix(head.W_O.T),
+                    }
+                    for head in self.heads
+                ],
+            },
             "pos": certificates.matrix(self.pos),
-            "W_U": certificates.matrix(self.W_U),
-            "heads": [
-                {name: certificates.matrix(getattr(h, name)) for name in _HEAD} for h in self.heads
-            ],
         }
 
     def memorization_certificate(self, pairs: Mapping[TokenSequence, Hashable]) -> Certificate:
@@ -267,7 +271,7 @@ class AoT:
         return certificates.certificate(
             "aot-memorization",
             {
-                "model": self.certificate_fields(),
+                **self.certificate_fields(),
                 "pairs": [[list(t), g] for t, g in zip(sequences, targets, strict=True)],
             },
         )
@@ -301,7 +305,7 @@ class AoT:
 
     def integer_form(self) -> tuple[fmpz_mat, fmpz_mat, list[fmpz_mat], int, int]:
         """Integers e', pos', W'_h and q, m with x = x'/m and scores x'ᵀ W' x' / q."""
-        m = int(math.lcm(int(self.e.flint.numer_denom()[1]), int(self.pos.flint.numer_denom()[1])))
+        m = math.lcm(int(self.e.flint.numer_denom()[1]), int(self.pos.flint.numer_denom()[1]))
         circuits = [head.W_QK.flint.numer_denom() for head in self.heads]
         common = math.lcm(1, *(int(denominator) for _, denominator in circuits))
         return (
@@ -314,10 +318,6 @@ class AoT:
 
 
 _HEAD = ("W_Q", "W_K", "W_V", "W_O")
-
-
-def _times(a: fmpq, b: fmpq) -> fmpq:
-    return a * b
 
 
 def _maximum(balls: list[arb]) -> arb:

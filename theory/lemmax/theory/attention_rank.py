@@ -61,14 +61,14 @@ class AoTRank:
         return self.lower if self.lower == self.upper else None
 
     def certificate(self) -> Certificate:
-        """An ``aot-rank`` certificate: the rank is at least ``lower`` (and what the size allows)."""
+        """An ``aot-rank`` certificate: the rank is at least ``lower``."""
         indices = self.model.indices(self.sequences)
         residues = _residues(self.model, indices, self.matrix, self.point)
         rows, columns = pivots_modulo(_nmod(residues))
         return certificates.certificate(
             "aot-rank",
             {
-                "model": self.model.certificate_fields(),
+                **self.model.certificate_fields(),
                 "sequences": [list(t) for t in indices],
                 "matrix": self.matrix,
                 "at_least": self.lower,
@@ -224,12 +224,17 @@ def _exact_rank(
         heads = []
         for circuit, value in zip(circuits, values, strict=True):
             rows = circuit.tolist()
-            query = [sum(x[-1][i] * int(rows[i][j]) for i in range(model.d)) for j in range(model.d)]
+            query = [
+                sum(x[-1][i] * int(rows[i][j]) for i in range(model.d)) for j in range(model.d)
+            ]
             scores = [sum(a * b for a, b in zip(query, key, strict=True)) for key in x]
             outputs = x
             if matrix == "W_V A'":
                 outputs = [
-                    [sum(int(v) * b for v, b in zip(row, key, strict=True)) for row in value.tolist()]
+                    [
+                        sum(int(v) * b for v, b in zip(row, key, strict=True))
+                        for row in value.tolist()
+                    ]
                     for key in x
                 ]
             least = min(scores)
@@ -247,7 +252,7 @@ def _exact_rank(
         width = (model.H + 1) * max(model.d, model.d_h)
         if highest * z.bit_length() * len(indices) * width > _BUDGET_BITS:
             return None
-        rows = []
+        table: list[list[fmpq]] = []
         for x, heads in tables:
             row: list[fmpq] = [] if matrix == "A" else [fmpq(v) for v in x[-1]]
             for scores, outputs in heads:
@@ -257,8 +262,8 @@ def _exact_rank(
                     fmpq(sum(w * v for w, v in zip(weights, column, strict=True)), total)
                     for column in zip(*outputs, strict=True)
                 ]
-            rows.append(row)
-        found = certified_rank(fmpq_mat(rows)).rank
+            table.append(row)
+        found = certified_rank(fmpq_mat(table)).rank
         if model.unit == "ln2" or found == rank:
             return found
         rank = found
@@ -317,12 +322,14 @@ def _bound_on(
         options.append((first + rest, f"{many} differences of rank {differences}"))
     else:
         heads = sum(min(k, d, differences) for k in inner)
-        what = f"{K} last tokens" if K < d else f"dimension {d}"
+        what = f"{K} last tokens" if d > K else f"dimension {d}"
         options.append((min(d, K) + heads, f"{many} {what} and differences of rank {differences}"))
     return min(options)
 
 
-def last_token_classes(sequences: Iterable[tuple[Hashable, ...]]) -> list[list[tuple[Hashable, ...]]]:
+def last_token_classes(
+    sequences: Iterable[tuple[Hashable, ...]],
+) -> list[list[tuple[Hashable, ...]]]:
     """The sequences grouped by their last token.
 
     >>> [len(c) for c in last_token_classes([(0, 1), (1, 1), (0, 0)])]
@@ -421,9 +428,7 @@ class BigramRank:
         return f"{size} {sign} min({self.d}, {K}) + {self.H}·min({self.d_h}, {r}) = {value}"
 
 
-def bigram_rank(
-    bigrams: Sequence[Sequence[Hashable]], d: int, d_h: int, H: int
-) -> BigramRank:
+def bigram_rank(bigrams: Sequence[Sequence[Hashable]], d: int, d_h: int, H: int) -> BigramRank:
     r"""The generic rank of W_V A' for S = 2 and d ≥ 2, in polynomial time.
 
     .. math:: \min_{F ⊂ 𝒯}\; |𝒯∖F| + \min(d, K(F)) + H·\min(d_h, r_δ(F)),
@@ -483,7 +488,15 @@ def lift_independent(edges: Sequence[tuple[Hashable, Hashable]]) -> bool:
 
 
 def generic_aot(
-    N: int, S: int, d: int, d_h: int, H: int, seed: int = 0, *, rank_one: bool = True, size: int = 999
+    N: int,
+    S: int,
+    d: int,
+    d_h: int,
+    H: int,
+    seed: int = 0,
+    *,
+    rank_one: bool = True,
+    size: int = 999,
 ) -> AoT:
     """A transformer with random integer weights; W_QK of rank one unless told otherwise.
 
