@@ -12,18 +12,19 @@ enclosed in balls.
 from __future__ import annotations
 
 import random
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
-from lemmax.theory.aot import AoT, AoTHead, TokenSequence, associations
+from lemmax.theory.aot import AoT, AoTHead, TokenSequence, associations, token_sequences
 from lemmax.theory.attention_rank import bigram_rank, last_token_classes, rank_bound
 from lemmax.theory.balls import rational_below
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.exact import Matrix
+from lemmax.theory.exact import Matrix, rational
+from lemmax.theory.sequence_encoders import SequenceEncoder
 
 if TYPE_CHECKING:
     import numpy as np
@@ -175,7 +176,7 @@ def _by_embedding(
     return AoT(names, Matrix(rows), Matrix.zeros(S, d), Matrix(unembedding), (idle,) * H)
 
 
-def _refuse_if_obstructed(table: dict[TokenSequence, Hashable], H: int, d_h: int, d: int) -> None:
+def _refuse_if_obstructed(table: Mapping[TokenSequence, Any], H: int, d_h: int, d: int) -> None:
     sequences = list(table)
     advice = "an obstruction to this construction, not to memorization"
     if len(sequences[0]) == 2:
@@ -220,10 +221,11 @@ def _random_model(names: tuple[Hashable, ...], S: int, H: int, d_h: int, d: int,
 
 def _solve(
     base: AoT,
-    table: dict[TokenSequence, Hashable],
-    unembedding: list[list[int]],
-    wanted: list[list[int]],
+    table: Mapping[TokenSequence, Any],
+    unembedding: list[list[Any]],
+    wanted: list[list[Any]],
     precision: int,
+    more: int = 4,
 ) -> AoT | None:
     """Weights M_0 and O_h of least norm, rounded; None where the system looks singular."""
     d, inner = base.d, [head.d_h for head in base.heads]
@@ -244,10 +246,10 @@ def _solve(
         except ZeroDivisionError:
             return None
         rows = solution.mid().tolist()
-        mixing = _rounded([list(c) for c in zip(*rows[:d], strict=True)], 40)
+        mixing = _rounded([list(c) for c in zip(*rows[:d], strict=True)], 36 + more)
         if mixing.det() == 0:
             mixing = mixing + fmpq_mat(
-                d, d, [fmpq(int(i == j), 2**30) for i in range(d) for j in range(d)]
+                d, d, [fmpq(int(i == j), 2 ** (26 + more)) for i in range(d) for j in range(d)]
             )
         if mixing.det() == 0:
             return None
@@ -255,7 +257,7 @@ def _solve(
         inverse = arb_mat(mixing.inv())
         largest = max(abs(x) for row in W_U.tolist() for x in row)
         # an error of 2^-bits in W_O moves a logit by less than 1/16 of the margin
-        bits = int(largest * 64 * d * (1 + sum(inner)) * d).bit_length() + 4
+        bits = int(largest * 64 * d * (1 + sum(inner)) * d).bit_length() + more
         heads, start = [], d
         for head, size in zip(base.heads, inner, strict=True):
             block = arb_mat(rows[start : start + size]).transpose()
@@ -277,3 +279,56 @@ def _rounded(rows: list[list[arb]], bits: int) -> fmpq_mat:
         return fmpq((value * 2**bits + fmpq(1, 2)).floor(), 2**bits)
 
     return fmpq_mat([[nearest(x) for x in row] for row in rows])
+
+
+def realise_encoder(
+    encoder: SequenceEncoder,
+    sequences: Sequence[Sequence[Hashable]],
+    H: int,
+    d_h: int,
+    *,
+    tokens: Iterable[Hashable],
+    error: Any = "1/1000000",
+    seed: int = 0,
+) -> AoT:
+    """A transformer whose logits on the sequences are those of an encoder, up to ``error``.
+
+    The repaired Theorem 1: with T₀ ≤ H + min(d, K) such a transformer exists, whatever the encoder.
+
+    Examples
+    --------
+    >>> encoder = SequenceEncoder([[0, 0], [1, 0], [0, 1]], [[1, 2], ["-1/2", 3], [0, 5]])
+    >>> model = realise_encoder(encoder, ["ab", "ba", "aa"], 1, 1, tokens="abc")
+    >>> model.H, model.d
+    (1, 2)
+    """
+    found = token_sequences(sequences)
+    names = tuple(tokens)
+    if encoder.E.shape[0] != len(found) or encoder.W.shape[0] != len(names):
+        raise LemmaxError("The encoder must have one row of E a sequence and one of W a token.")
+    most = rational(error)
+    _refuse_if_obstructed(dict.fromkeys(found), H, d_h, encoder.d)
+    wanted = encoder.logits.flint.tolist()
+    for attempt in range(3):
+        base = _random_model(names, len(found[0]), H, d_h, encoder.d, seed + attempt)
+        for precision in _PRECISIONS:
+            model = _solve(
+                base,
+                dict.fromkeys(found),
+                encoder.W.flint.tolist(),
+                encoder.E.flint.tolist(),
+                precision,
+                int(1 / most).bit_length(),
+            )
+            if model is None:
+                continue
+            rows = model.logits(found, 128)
+            with ctx.workprec(160):
+                gaps = [
+                    abs(a - b)
+                    for row, line in zip(rows, wanted, strict=True)
+                    for a, b in zip(row, line, strict=True)
+                ]
+            if all(gap < most for gap in gaps):
+                return model
+    raise NotFound("No weights were found for this encoder, and no obstruction is proved.")
