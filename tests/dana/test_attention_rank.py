@@ -12,6 +12,7 @@ from sympy.polys.domains import ZZ
 from sympy.polys.rings import ring
 
 from lemmax import checker
+from lemmax.constructions.dana_counterexamples import spanning_unit_matrices
 from lemmax.theory.aot import AoT, AoTHead
 from lemmax.theory.attention_rank import (
     PRIME,
@@ -24,7 +25,6 @@ from lemmax.theory.attention_rank import (
     lift_independent,
     rank_bound,
 )
-from lemmax.theory.certificates import refutation
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.exact import Matrix
 from lemmax.theory.rank import certified_rank
@@ -150,7 +150,7 @@ def test_lemma_2_determinant_is_zero(signed: bool) -> None:
         if not signed:
             N = [[abs(x) for x in row] for row in N]
         X = [[a, b], [c, e]]
-        rows = [[sum((N[i][k] * X[k][j] for k in range(2)), R(0)) for j in range(2)] for i in (0, 1)]
+        rows = [[row[0] * X[0][j] + row[1] * X[1][j] for j in range(2)] for row in N]
         assert determinant(rows, R(1)) == 0
 
 
@@ -196,29 +196,19 @@ def test_lemma_2_span_of_head_outputs(S: int, d: int, expected: int) -> None:
     rows = _residues(model, model.indices(sequences), "A", 271_828_182)
     from flint import nmod_mat
 
-    flat = nmod_mat(40, 6 * d, [
-        int(rows[t, h * d + k]) for h in range(40) for t in range(6) for k in range(d)
-    ], PRIME)
+    flat = nmod_mat(
+        40,
+        6 * d,
+        [int(rows[t, h * d + k]) for h in range(40) for t in range(6) for k in range(d)],
+        PRIME,
+    )
     assert flat.rank() == expected == min(6 * d, 6 * min(d, S - 1) + 1)
 
 
 @pytest.mark.claim("dana/lemma-2-increment", grade="certified", direction="against")
 def test_lemma_2_increment_is_one_for_unit_matrices(certify: Certify) -> None:
     """The unit matrices span R^{2×2}, and each of them has rank one."""
-    units = [
-        [[str(int((i, j) == (k, m))) for m in range(2)] for k in range(2)]
-        for i, j in product(range(2), repeat=2)
-    ]
-    certificate = refutation(
-        "dana/lemma-2-increment",
-        {"F": units},
-        [
-            "flattening_rank(F, 0) == slice_rows(F) * slice_columns(F)",
-            "slice_rows(F) <= slice_columns(F)",
-        ],
-        "max_slice_rank(F) >= slice_rows(F)",
-    )
-    certify(certificate, ship_as="dana/lemma-2-increment")
+    certify(spanning_unit_matrices(), ship_as="dana/lemma-2-increment")
 
 
 # --- what is true --------------------------------------------------------------------------------
@@ -291,9 +281,7 @@ def test_lift_independence_is_linear_independence() -> None:
     rng = random.Random(3)
     for _ in range(300):
         edges = [(rng.randrange(4), rng.randrange(4)) for _ in range(rng.randint(1, 5))]
-        rows = [
-            [1] + [(k == i) - (k == j) for k in range(4)] for i, j in edges
-        ]
+        rows = [[1] + [(k == i) - (k == j) for k in range(4)] for i, j in edges]
         assert lift_independent(edges) == (certified_rank(rows).rank == len(edges))
 
 
@@ -312,7 +300,10 @@ def test_generic_value_map_reaches_the_largest_rank() -> None:
         model = generic_aot(N, S, d, d_h, H, seed)
         other = generic_aot(N, S, d, d_h, H, seed + 10_000)
         swapped = AoT(
-            model.tokens, model.e, model.pos, model.W_U,
+            model.tokens,
+            model.e,
+            model.pos,
+            model.W_U,
             tuple(
                 AoTHead(a.W_Q, a.W_K, b.W_V, a.W_O)
                 for a, b in zip(model.heads, other.heads, strict=True)
@@ -347,11 +338,11 @@ def test_skip_rows_identity_of_the_logits() -> None:
 
     for _ in range(50):
         d, d_h, N = 3, 2, 4
-        W, M, O, V = table(N, d), table(d, d), table(d, d_h), table(d_h, d)
+        W, M, out, V = table(N, d), table(d, d), table(d, d_h), table(d_h, d)
         if M.det() == 0:
             continue
         x, A = table(d, 1), table(d, 1)
-        assert (W * M) * (x + (M.inv() * O) * (V * A)) == W * (M * x + O * (V * A))
+        assert (W * M) * (x + (M.inv() * out) * (V * A)) == W * (M * x + out * (V * A))
 
 
 def test_rank_never_exceeds_the_bound_for_all_weights() -> None:
@@ -406,10 +397,11 @@ def test_exact_rank_agrees_with_rational_attention() -> None:
 
 
 def test_exact_rank_sees_a_deficit_of_special_weights() -> None:
-    """Zero query-key matrices give uniform attention: the exact value, not the bound, is the rank."""
+    """Zero query-key matrices give uniform attention: the bound for all weights is not sharp."""
     zero = Matrix.zeros(2, 2)
     head = AoTHead(zero, zero, Matrix.identity(2), zero)
-    model = AoT((0, 1, 2), [[1, 0], [0, 1], [2, 5]], [[1, 1], [0, 3]], Matrix.zeros(3, 2), (head,) * 2)
+    e, pos = [[1, 0], [0, 1], [2, 5]], [[1, 1], [0, 3]]
+    model = AoT((0, 1, 2), Matrix(e), Matrix(pos), Matrix.zeros(3, 2), (head,) * 2)
     found = aot_rank(model, list(product(range(3), repeat=2)))
     assert (found.rank, found.method) == (4, "exact value")
     assert found.upper < rank_bound(found.sequences, 2, 2, "W_V A'", 2)[0]

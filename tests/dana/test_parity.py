@@ -99,9 +99,7 @@ def test_corollary_1_and_corollary_2_fail_without_heads() -> None:
     """
     names = "e00 e01 e10 e11 p00 p01 p10 p11 u00 u01 u10 u11"
     R, *s = ring(names, ZZ)
-    e, pos, W_U = (
-        [[s[k], s[k + 1]], [s[k + 2], s[k + 3]]] for k in (0, 4, 8)
-    )
+    e, pos, W_U = ([[s[k], s[k + 1]], [s[k + 2], s[k + 3]]] for k in (0, 4, 8))
 
     def logits(first: int, last: int) -> list[Any]:
         del first  # without heads the first token is not read

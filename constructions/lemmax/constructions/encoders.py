@@ -80,8 +80,8 @@ class EncoderInterval:
 
     def to_latex(self) -> str:
         """The interval as inequalities, outwards to four decimals."""
-        low = math.floor(self.lower.p * 10**4 / self.lower.q) / 10**4
-        high = math.ceil(self.upper.p * 10**4 / self.upper.q) / 10**4
+        low = int((self.lower * 10**4).floor()) / 10**4
+        high = int((self.upper * 10**4).ceil()) / 10**4
         return rf"{low:.4f} \le d_{{KL}}(\pi, \mathcal{{L}}(N, S, {self.d})) \le {high:.4f}"
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
