@@ -292,7 +292,7 @@ def rank_bound(
     candidates: list[list[tuple[Hashable, ...]]] = [found]
     candidates += last_token_classes(found)
     candidates.append([t for t in found if len(set(t)) == 1])
-    if len(found[0]) == 2 and matrix != "A" and len(set(inner)) == 1 and len(found) <= 300:
+    if len(found[0]) == 2 <= d and matrix != "A" and len(set(inner)) == 1 and len(found) <= 300:
         candidates.append(list(bigram_rank(found, d, inner[0], len(inner)).tight))
     size = len(found)
     best, why = size, f"there are {size} sequences"
