@@ -13,8 +13,9 @@ from lemmax import checker
 from lemmax.constructions import associative_memory, best_encoder
 from lemmax.constructions.associations import ConstructionObstructed, NotFound, realise_encoder
 from lemmax.theory.aot import AoT
-from lemmax.theory.attention_rank import bigram_rank
+from lemmax.theory.attention_rank import bigram_rank, rank_bound
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.exact import Matrix
 from lemmax.theory.sequence_encoders import SequenceEncoder, Table, divergence
 
 Certify = Callable[..., checker.Verdict]
@@ -69,7 +70,7 @@ def test_floating_point_twin_recalls_the_pairs() -> None:
     memory = associative_memory(pairs, H=4, d_h=1, tokens=range(4))
     weights = memory.to_numpy()
     for t, g in pairs.items():
-        x = weights["e"][list(t)] + weights["pos"]
+        x = weights["e"][[int(str(i)) for i in t]] + weights["pos"]
         y = x[-1].copy()
         for h in range(4):
             query = weights[f"heads.{h}.W_Q"] @ x[-1]
@@ -150,7 +151,7 @@ def test_theorem_1_constant_on_random_features() -> None:
     """‖[B⁻¹R₂; -I]‖ = ‖B⁻¹‖ and the change of the divergence is at most √2 ‖B⁻¹‖ ε ‖WE‖."""
     generator = np.random.default_rng(40)
     for _ in range(40):
-        m, n, N, d = generator.integers(1, 5), int(generator.integers(5, 10)), 3, 2
+        m, n, N, d = int(generator.integers(1, 5)), int(generator.integers(5, 10)), 3, 2
         features = generator.normal(size=(m, n))
         R = np.linalg.qr(features.T)[0].T
         B, rest = R[:, :m], R[:, m:]
@@ -177,8 +178,6 @@ def test_theorem_1_constant_on_random_features() -> None:
 def test_theorem_1_epsilon_has_no_finite_constant() -> None:
     """N = 2, S = 3, H = 1, d_h = 1, d = 3, uniform on the four (a, b, 0): rank W_V A' <= 2 < 4."""
     square = [(a, b, 0) for a, b in product((0, 1), repeat=2)]
-    from lemmax.theory.attention_rank import rank_bound
-
     assert rank_bound(square, 3, 1, "W_V A'", 1)[0] == 2
     assert 1 * 1 + 3 >= 4  # d_h H + d >= T_ε for ε < 1/4
 
@@ -226,11 +225,12 @@ def test_divergence_is_continuous_in_the_logits() -> None:
     ],
 )
 def test_bad_input_is_one_sentence(pairs: Any, arguments: dict[str, Any], sentence: str) -> None:
+    standard: dict[str, Any] = {"H": 1, "d_h": 1}
     with pytest.raises(LemmaxError, match=sentence) as caught:
-        associative_memory(pairs, **({"H": 1, "d_h": 1} | arguments))
+        associative_memory(pairs, **(standard | arguments))
     assert "\n" not in str(caught.value)
 
 
 def test_realise_encoder_checks_its_shapes() -> None:
     with pytest.raises(LemmaxError, match="one row of E"):
-        realise_encoder(SequenceEncoder([[1]], [[1]]), ["ab"], 1, 1, tokens="ab")
+        realise_encoder(SequenceEncoder(Matrix([[1]]), Matrix([[1]])), ["ab"], 1, 1, tokens="ab")

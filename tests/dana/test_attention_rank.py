@@ -4,10 +4,10 @@ import random
 from collections.abc import Callable
 from itertools import permutations, product
 from math import factorial, prod
-from typing import Any
+from typing import Any, cast
 
 import pytest
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, nmod_mat
 from sympy.polys.domains import ZZ
 from sympy.polys.rings import ring
 
@@ -24,6 +24,7 @@ from lemmax.theory.attention_rank import (
     generic_rank,
     lift_independent,
     rank_bound,
+    residues,
 )
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.exact import Matrix
@@ -191,11 +192,7 @@ def test_lemma_2_span_of_head_outputs(S: int, d: int, expected: int) -> None:
     rng = random.Random(S * 10 + d)
     sequences = rng.sample(list(product(range(4), repeat=S)), 6)
     model = generic_aot(4, S, d, d, 40, rank_one=False)
-    from lemmax.theory.attention_rank import _residues
-
-    rows = _residues(model, model.indices(sequences), "A", 271_828_182)
-    from flint import nmod_mat
-
+    rows = residues(model, model.indices(sequences), "A", 271_828_182)
     flat = nmod_mat(
         40,
         6 * d,
@@ -375,7 +372,7 @@ def test_exact_rank_agrees_with_rational_attention() -> None:
         e, pos = dyadic.e.rows(), dyadic.pos.rows()
         for t in sequences:
             x = [[a + b for a, b in zip(e[i], p, strict=True)] for i, p in zip(t, pos, strict=True)]
-            row = list(x[-1])
+            row = [fmpq(int(v)) for v in x[-1]]
             for head in dyadic.heads:
                 circuit = head.W_QK.rows()
                 scores = [
@@ -392,7 +389,7 @@ def test_exact_rank_agrees_with_rational_attention() -> None:
                     sum((fmpq(int(v)) * y for v, y in zip(line, mean, strict=True)), fmpq(0))
                     for line in head.W_V.rows()
                 ]
-            rows.append([fmpq(int(v)) if not isinstance(v, fmpq) else v for v in row])
+            rows.append(row)
         assert aot_rank(dyadic, sequences).rank == fmpq_mat(rows).rank()
 
 
@@ -421,7 +418,7 @@ def test_wide_heads_are_accepted_and_their_effective_dimension_is_shown() -> Non
         (lambda m: aot_rank(m, [(0, 1), (0, 1)]), "occurs twice"),
         (lambda m: aot_rank(m, [(0, 1, 1)]), "length 3, not S = 2"),
         (lambda m: aot_rank(m, [(0, 7)]), "unknown"),
-        (lambda m: aot_rank(m, [(0, 1)], "B"), "A, A' or W_V A'"),
+        (lambda m: aot_rank(m, [(0, 1)], cast(Any, "B")), "A, A' or W_V A'"),
         (lambda m: bigram_rank([(0, 1, 1)], 2, 1, 1), "length 2"),
         (lambda m: bigram_rank([(0, 1)], 1, 1, 1), "at least 2"),
     ],

@@ -110,7 +110,7 @@ def test_random_baseline_is_beaten_without_heads(certify: Certify) -> None:
     total = fmpq(0)
     for targets in product(range(2), repeat=4):
         table = dict(zip(cells, targets, strict=True))
-        kept = {}
+        kept: dict[tuple[int, ...], int] = {}
         for last in range(2):
             column = [table[0, last], table[1, last]]
             best = max((0, 1), key=column.count)

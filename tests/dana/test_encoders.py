@@ -4,7 +4,7 @@ import math
 import random
 from collections.abc import Callable
 from itertools import combinations, product
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import sympy
@@ -21,6 +21,7 @@ from lemmax.constructions.encoders import (
     random_signs,
     sequence_encoder,
 )
+from lemmax.theory.aot import AoT
 from lemmax.theory.attention_rank import generic_aot
 from lemmax.theory.encoder_bounds import bisected, dual_gain, initial_cones
 from lemmax.theory.errors import LemmaxError
@@ -60,8 +61,6 @@ def distributions(N: int, least: int = 0) -> st.SearchStrategy[list[fmpq]]:
 @settings(max_examples=25)
 def test_proposition_1_transformers_are_encoders(seed: int, S: int) -> None:
     """The logits of a transformer on all sequences have rank at most d: they factor through W_U."""
-    from lemmax.theory.aot import AoT
-
     base = generic_aot(3, S, 2, 1, 2, seed, size=3)
     W_U = Matrix([[1, 2], [3, -1], [0, 1]])
     model = AoT(base.tokens, base.e, base.pos, W_U, base.heads)
@@ -486,9 +485,12 @@ def test_definition_2_generic_encoders_are_approximable(W: list[int], x: int) ->
         (lambda: Table([[1, 0]], prior=["1/2"]), "sum to 1/2"),
         (lambda: Table([[1, 0]], prior=["1/2", "1/2"]), "2 entries for 1"),
         (lambda: Table([[0.5, 0.5]]), "is a float"),
-        (lambda: SequenceEncoder([[1]], [[1, 2]]), "both must have d"),
-        (lambda: SequenceEncoder([[1], [0]], [[1]]).divergence(one_hot(3)), "the table for 3"),
-        (lambda: sequence_encoder(one_hot(3), "spiral"), "one of parabola"),
+        (lambda: SequenceEncoder(Matrix([[1]]), Matrix([[1, 2]])), "both must have d"),
+        (
+            lambda: SequenceEncoder(Matrix([[1], [0]]), Matrix([[1]])).divergence(one_hot(3)),
+            "the table for 3",
+        ),
+        (lambda: sequence_encoder(one_hot(3), cast(Any, "spiral")), "one of parabola"),
         (lambda: sequence_encoder(one_hot(3), "signs"), "dimension d"),
         (lambda: sequence_encoder(one_hot(3), scale=0), "positive"),
         (lambda: sequence_encoder(one_hot(3), targets=[0]), "one token for each"),

@@ -76,7 +76,9 @@ def test_corollary_1_fails_for_exclusive_or_at_one_head() -> None:
     function has the signs of exclusive or.
     """
     assert alternating_sum(1) == 0
-    a, b, c = z3.Reals("a b c")
+    a: Any = z3.Real("a")
+    b: Any = z3.Real("b")
+    c: Any = z3.Real("c")
     solver = z3.Solver()
     for x, y in product((0, 1), repeat=2):
         g = a + b * x + c * y

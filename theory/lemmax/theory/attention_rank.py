@@ -63,8 +63,8 @@ class AoTRank:
     def certificate(self) -> Certificate:
         """An ``aot-rank`` certificate: the rank is at least ``lower``."""
         indices = self.model.indices(self.sequences)
-        residues = _residues(self.model, indices, self.matrix, self.point)
-        rows, columns = pivots_modulo(_nmod(residues))
+        table = residues(self.model, indices, self.matrix, self.point)
+        rows, columns = pivots_modulo(_nmod(table))
         return certificates.certificate(
             "aot-rank",
             {
@@ -114,8 +114,8 @@ def aot_rank(
     bound = rank_bound(checked, model.d, [h.d_h for h in model.heads], matrix)
     upper, method = bound
     for candidate in points:
-        residues = _residues(model, indices, matrix, candidate)
-        found = _nmod(residues).rank()
+        table = residues(model, indices, matrix, candidate)
+        found = _nmod(table).rank()
         if found > lower:
             lower, point = found, candidate
         if lower == upper:
@@ -161,7 +161,7 @@ def _power(base: NDArray[np.int64], exponent: NDArray[np.int64] | int) -> NDArra
     return result
 
 
-def _residues(
+def residues(
     model: AoT, indices: list[tuple[int, ...]], matrix: Which, point: int
 ) -> NDArray[np.int64]:
     """The matrix (one row a sequence) at z = point modulo p, rows and columns scaled at will."""
