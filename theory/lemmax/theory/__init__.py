@@ -60,6 +60,7 @@ _HOME = {
     "AoTHead": "aot",
     "AttentionLayer": "attention",
     "Database": "database",
+    "Decomposition": "tensors.decompositions",
     "Head": "attention",
     "Matrix": "exact",
     "Memorization": "memorization",
@@ -67,6 +68,7 @@ _HOME = {
     "SequenceEncoder": "sequence_encoders",
     "SoftmaxRank": "rowwise",
     "Table": "sequence_encoders",
+    "TensorRank": "tensors.ranks",
     "aot_rank": "attention_rank",
     "argmax": "rowwise",
     "bigram_rank": "attention_rank",
@@ -75,6 +77,7 @@ _HOME = {
     "softmax": "rowwise",
     "softmax_rank": "rowwise",
     "softmax_threshold": "rowwise",
+    "tensor_rank": "tensors.ranks",
 }
 
 
