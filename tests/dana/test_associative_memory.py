@@ -80,6 +80,15 @@ def test_floating_point_twin_recalls_the_pairs() -> None:
         assert int(np.argmax(weights["W_U"] @ y)) == g
 
 
+def test_torch_twin_recalls_the_pairs() -> None:
+    torch = pytest.importorskip("torch")
+    pairs = random_pairs(random.Random(3), 4, 3, 6)
+    memory = associative_memory(pairs, H=4, d_h=1, tokens=range(4))
+    with torch.no_grad():
+        logits = memory.to_torch()(torch.tensor([[int(str(i)) for i in t] for t in pairs]))
+    assert logits.argmax(-1).tolist() == list(pairs.values())
+
+
 def test_construction_says_which_inequality_forbids_it() -> None:
     """Five constant bigrams, H = 1, d_h = 2: loops are parallel, one head tells two apart."""
     pairs = {(i, i): (i + 1) % 5 for i in range(5)} | {(0, 1): 3}

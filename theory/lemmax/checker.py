@@ -901,6 +901,8 @@ def check_aot_memorization(data: Mapping[str, Any]) -> Iterator[Step]:
     targets = [integer(g, "A target", len(net.x)) for _, g in pairs]
     moved = [product(x, product(h.W_V, h.W_O)) for h in net.layer.heads for x in net.x]
     tables, _ = cleared_all([*net.x, *moved])
+    work = len(pairs) * len(net.x[0]) * max(len(moved), 1) * len(net.x[0][0])
+    affordable(work, bits_of(row for M in tables for row in M), 128, "The forward pass")
     (W_U,), _ = cleared_all([Matrix(zip(*net.layer.W_U, strict=True))])
     for number, (t, g) in enumerate(zip(net.inputs, targets, strict=True)):
         rivals = [list(map(operator.sub, W_U[g], w)) for w in W_U if w is not W_U[g]]
@@ -987,6 +989,11 @@ def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     return low >> guard, (high >> guard) + 1
 
 
+def short(rows: Iterable[Sequence[Fraction]], where: str) -> None:
+    if bits_of(x.as_integer_ratio() for row in rows for x in row) > 8192:
+        refuse(where, "has more than 8192 bits")
+
+
 def x_log_x(row: Iterable[Fraction], bits: int) -> tuple[int, int]:
     """Integers lo <= 2^bits · Σ x ln x <= hi for rationals x >= 0; 0 ln 0 = 0."""
     logs = [(x, log_bounds(x, bits)) for x in row if x]
@@ -1003,7 +1010,9 @@ def check_kl_interval(data: Mapping[str, Any]) -> Iterator[Step]:
     d, n, bits, total, gain = integer(data["d"], "d", 1001), len(table[0]), 96, 0, 0
     upper, lower = (fields(data["upper"], "upper", "value W E"), data["lower"])
     bound, W = number(upper["value"], "upper.value"), matrix(upper["W"], "upper.W", n, d)
+    short((prior, *table), "A probability")
     logits = product(matrix(upper["E"], "upper.E", len(table), d), Matrix(zip(*W, strict=True)))
+    short(logits, "A logit")
     for p, row, z in zip(prior, table, logits, strict=True):
         normaliser = Fraction(sum(exp_minus(max(z) - v, bits)[1] for v in z), 1 << bits)
         linear = (max(z) - Fraction(sum(map(operator.mul, row, z)))) * (1 << bits)
@@ -1018,7 +1027,8 @@ def check_kl_interval(data: Mapping[str, Any]) -> Iterator[Step]:
         refuse("blocks", f"must be disjoint sets of {d + 2} tokens")
     for place, block in zip(places, blocks, strict=True):
         nodes = items(block["nodes"], "block.nodes")
-        affordable(len(nodes) * len(table) * (d + 2) ** 2 * 200, bits, bits, "The dual bound")
+        work = len(nodes) * len(table) * (d + 2) ** 2 * 200  # generators have up to len(nodes) bits
+        affordable(work, bits + len(nodes), bits, "The dual bound")
         gain += dual_bound(prior, [[row[j] for j in place] for row in table], nodes, bits)
     ok = value * (1 << bits) <= max(gain, 0)
     yield Step(ok, f"the infimum is {'' if ok else 'not shown to be '}at least {brief(value)}")
@@ -1050,6 +1060,7 @@ def dual_bound(
             stack += [[middle if k == s else v for k, v in enumerate(cone)] for s in pair[::-1]]
             continue
         (mu,) = matrix([fields(node, "A leaf", "mu")["mu"]], "mu", columns=len(prior))
+        short([mu], "mu")
         for c, gain in ((c, entropies) for c in cone):
             for p, row, k in zip(prior, table, mu, strict=True):
                 if min(q := [v + k * w for v, w in zip(row, c, strict=True)]) < 0:

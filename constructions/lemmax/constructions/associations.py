@@ -28,6 +28,7 @@ from lemmax.theory.sequence_encoders import SequenceEncoder
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
     from numpy.typing import NDArray
 
 _GRID = 64  # denominators of the random weights
@@ -70,6 +71,10 @@ class AssociativeMemory:
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights as floats."""
         return self.model.to_numpy()
+
+    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The transformer as a torch module."""
+        return self.model.to_torch(dtype)
 
 
 def associative_memory(

@@ -31,6 +31,7 @@ from lemmax.theory.rowwise import Unit
 
 if TYPE_CHECKING:
     import numpy as np
+    import torch
     from numpy.typing import NDArray
 
 TokenSequence: TypeAlias = tuple[Hashable, ...]
@@ -287,6 +288,12 @@ class AoT:
                 factor = scale if name == "W_Q" else 1.0
                 arrays[f"heads.{number}.{name}"] = factor * getattr(head, name).to_numpy()
         return arrays
+
+    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The same transformer as a torch module (float64 unless told otherwise)."""
+        from lemmax.numerics.aot_layer import TorchAoT
+
+        return TorchAoT.from_exact(self, dtype)
 
     def to_latex(self) -> str:
         """Every weight matrix as an aligned display."""
