@@ -7,7 +7,23 @@ from torch import Tensor, nn
 
 from lemmax.theory.aot import AoT
 
-_HEAD = ("W_Q", "W_K", "W_V", "W_O")
+
+class TorchAoTHead(nn.Module):
+    """One head: W_Q, W_K, W_V are d_h × d and W_O is d × d_h."""
+
+    def __init__(self, arrays: dict[str, Tensor], prefix: str) -> None:
+        super().__init__()
+        self.W_Q = nn.Parameter(arrays[prefix + "W_Q"])
+        self.W_K = nn.Parameter(arrays[prefix + "W_K"])
+        self.W_V = nn.Parameter(arrays[prefix + "W_V"])
+        self.W_O = nn.Parameter(arrays[prefix + "W_O"])
+
+    def forward(self, x: Tensor) -> Tensor:
+        """W_O W_V A(t) for vectors x of shape (…, S, d)."""
+        query = x[..., -1:, :] @ self.W_Q.T
+        scores = ((x @ self.W_K.T) * query).sum(-1)
+        mean = (scores.softmax(-1).unsqueeze(-1) * x).sum(-2)
+        return (mean @ self.W_V.T) @ self.W_O.T
 
 
 class TorchAoT(nn.Module):
@@ -18,10 +34,7 @@ class TorchAoT(nn.Module):
         self.e = nn.Parameter(arrays["e"])
         self.pos = nn.Parameter(arrays["pos"])
         self.W_U = nn.Parameter(arrays["W_U"])
-        self.heads = nn.ModuleList(
-            nn.ParameterDict({n: nn.Parameter(arrays[f"heads.{h}.{n}"]) for n in _HEAD})
-            for h in range(heads)
-        )
+        self.heads = nn.ModuleList(TorchAoTHead(arrays, f"heads.{h}.") for h in range(heads))
 
     @classmethod
     def from_exact(cls, model: AoT, dtype: torch.dtype | None = None) -> TorchAoT:
@@ -35,11 +48,7 @@ class TorchAoT(nn.Module):
     def forward(self, tokens: Tensor) -> Tensor:
         """Logits of shape (…, N) for token numbers of shape (…, S)."""
         x = self.e[tokens] + self.pos
-        last = x[..., -1, :]
-        output = last
+        output = x[..., -1, :]
         for head in self.heads:
-            query = last @ head["W_Q"].T
-            scores = ((x @ head["W_K"].T) * query.unsqueeze(-2)).sum(-1)
-            mean = (scores.softmax(-1).unsqueeze(-1) * x).sum(-2)
-            output = output + (mean @ head["W_V"].T) @ head["W_O"].T
+            output = output + head(x)
         return output @ self.W_U.T
