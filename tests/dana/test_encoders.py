@@ -3,7 +3,7 @@
 import math
 import random
 from collections.abc import Callable
-from itertools import combinations, product
+from itertools import product
 from typing import Any, cast
 
 import pytest
@@ -129,10 +129,12 @@ def test_proposition_3_by_the_integer_parabola(certify: Certify) -> None:
     certify(found.certificate(), ship_as="dana/proposition-3")
 
 
-@given(N=st.integers(2, 40), g=st.integers(0, 39), j=st.integers(0, 39))
-def test_proposition_3_parabola_margin(N: int, g: int, j: int) -> None:
+@given(g=st.integers(-40, 40), j=st.integers(-40, 40))
+def test_proposition_3_parabola_margin(g: int, j: int) -> None:
     """2gj - j² = g² - (j - g)²: the target wins by at least λ."""
-    assert 2 * g * j - j * j == g * g - (j - g) ** 2
+    gap = g * g - (2 * g * j - j * j)
+    assert gap == (j - g) ** 2
+    assert gap >= 1 or j == g
 
 
 def test_proposition_3_by_the_circle() -> None:
@@ -516,8 +518,7 @@ def test_best_encoder_partition_bound_is_honest() -> None:
     assert r"\le" in interval.to_latex()
 
 
-def test_all_pairs_of_tokens_are_blocks_in_dimension_zero_of_one() -> None:
-    """A sanity check of the cones: for m = 3 every pair difference is a vertex."""
+def test_dual_cones_of_three_tokens() -> None:
+    """For m = 3 the generators are the differences of pairs of tokens."""
     vertices = {tuple(int(x) for x in v) for cone in initial_cones(3) for v in cone}
     assert vertices == {(1, 0, -1), (0, 1, -1), (0, -1, 1)}
-    assert len(list(combinations(range(3), 2))) == 3

@@ -31,7 +31,7 @@ from lemmax.theory.balls import rational_above
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.encoder_bounds import BlockBound, block_bound
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.exact import Matrix, rational
+from lemmax.theory.exact import Matrix, MatrixLike, rational
 from lemmax.theory.sequence_encoders import SequenceEncoder, Table
 
 if TYPE_CHECKING:
@@ -120,7 +120,7 @@ def _dyadic(x: float) -> fmpq:
 
 
 def sequence_encoder(
-    table: Table,
+    pi: Table | MatrixLike,
     kind: Kind = "parabola",
     *,
     d: int | None = None,
@@ -130,8 +130,9 @@ def sequence_encoder(
 ) -> EncoderConstruction:
     """One of the encoders of the module's first paragraph, with its certified divergence.
 
-    ``scale`` is λ; ``targets`` is the look-up table g (by default the likeliest token of each row);
-    ``d`` is the dimension of the sign encoders.
+    ``pi`` is a table, or its rows (the prior is then uniform). ``scale`` is λ; ``targets`` is the
+    look-up table g (by default the likeliest token of each row); ``d`` is the dimension of the sign
+    encoders.
 
     Examples
     --------
@@ -143,6 +144,7 @@ def sequence_encoder(
     >>> encoder.encoder.d, encoder.divergence < 1e-4
     (4, True)
     """
+    table = pi if isinstance(pi, Table) else Table(pi)
     g = _likeliest(table) if targets is None else list(targets)
     if len(g) != table.T or any(not 0 <= j < table.N for j in g):
         raise LemmaxError("The look-up table must name one token for each sequence.")
@@ -287,7 +289,7 @@ def certified_coherence(signs: NDArray[np.int64]) -> fmpq:
 
 
 def best_encoder(
-    table: Table,
+    pi: Table | MatrixLike,
     d: int,
     *,
     tolerance: float = 1e-3,
@@ -310,6 +312,7 @@ def best_encoder(
     >>> fmpq(1835, 10000) < interval.lower < interval.upper < fmpq(1856, 10000)
     True
     """
+    table = pi if isinstance(pi, Table) else Table(pi)
     if d < 1:
         raise LemmaxError("The dimension of an encoder is at least 1.")
     encoder = _optimise(table, d, seed, starts)
