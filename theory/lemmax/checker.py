@@ -861,6 +861,217 @@ def check_memorization(data: Mapping[str, Any]) -> Iterator[Step]:
     yield Step(True, f"the value {says} among {count} tokens, for all {len(facts)} facts")
 
 
+# --- attention-only transformers and sequence encoders (Dana, Pydi and Chevaleyre 2024) ----------
+
+
+class Transformer:
+    """A layer with positions added to its embeddings: x[i][s] is token i at position s."""
+
+    def __init__(self, data: Mapping[str, Any], inputs: Iterable[Any]) -> None:
+        self.layer = layer(data["layer"], "layer")
+        W_E, heads = self.layer.W_E, self.layer.heads
+        pos = matrix(data["pos"], "pos", columns=len(W_E[0]))
+        self.inputs = [[integer(i, "A token", len(W_E)) for i in items(t, "A row")] for t in inputs]
+        if any(len(t) != len(pos) for t in self.inputs) or not distinct(map(tuple, self.inputs)):
+            refuse("The sequences", f"must be distinct and of length {len(pos)}")
+        bits = bits_of(x.as_integer_ratio() for M in (W_E, pos) for row in M for x in row)
+        work = len(self.inputs) * len(pos) * len(heads) * (len(W_E) + 200)
+        affordable(work, 2 * bits, 64, "The forward pass")
+        self.x = [Matrix(tuple(map(operator.add, row, p)) for p in pos) for row in W_E]
+        last = Matrix(x[-1] for x in self.x)
+        self.queries = [product(product(last, head.W_Q), head.W_K) for head in heads]
+
+    def scores(self, t: Sequence[int]) -> list[list[Fraction]]:
+        """For each head the scores x_S W_Q W_K x_sᵀ of the positions, in units."""
+        keys = [self.x[i][s] for s, i in enumerate(t)]
+        return [[Fraction(sum(map(operator.mul, q[t[-1]], k))) for k in keys] for q in self.queries]
+
+
+def distinct(values: Iterable[Any]) -> bool:
+    return len(set(found := list(values))) == len(found)
+
+
+def check_aot_memorization(data: Mapping[str, Any]) -> Iterator[Step]:
+    """On each sequence the target's logit is the largest: (x_S + Σ_h Σ_s a_s x_s W_V W_O) W_U."""
+    fields(data, "The certificate", "layer pos pairs")
+    pairs = [items(pair, "A pair") for pair in items(data["pairs"], "pairs")]
+    if any(len(pair) != 2 for pair in pairs):
+        refuse("pairs", "must be pairs of a sequence and a token")
+    net = Transformer(data, (t for t, _ in pairs))
+    targets = [integer(g, "A target", len(net.x)) for _, g in pairs]
+    moved = [product(x, product(h.W_V, h.W_O)) for h in net.layer.heads for x in net.x]
+    tables, _ = cleared_all([*net.x, *moved])
+    work = len(pairs) * len(net.x[0]) * max(len(moved), 1) * len(net.x[0][0])
+    affordable(work, bits_of(row for M in tables for row in M), 128, "The forward pass")
+    (W_U,), _ = cleared_all([Matrix(zip(*net.layer.W_U, strict=True))])
+    for number, (t, g) in enumerate(zip(net.inputs, targets, strict=True)):
+        rivals = [list(map(operator.sub, W_U[g], w)) for w in W_U if w is not W_U[g]]
+        for bits in precisions():
+            center = [x << bits + 1 for x in tables[t[-1]][-1]]
+            radius = [0] * len(center)
+            for h, scores in enumerate(net.scores(t), 1):
+                weights = [power(max(scores) - s, net.layer.unit, bits) for s in scores]
+                low, high = (sum(w[i] for w in weights) for i in (0, 1))
+                for s, (a, b) in enumerate(weights):
+                    a, b = (a << bits) // high, -((-b << bits) // low)
+                    value = tables[h * len(net.x) + t[s]][s]
+                    center = [c + (a + b) * v for c, v in zip(center, value, strict=True)]
+                    radius = [r + (b - a) * abs(v) for r, v in zip(radius, value, strict=True)]
+            gaps = [(dot(gap, center), dot(map(abs, gap), radius)) for gap in rivals]
+            if all(value > error for value, error in gaps):
+                break
+            if any(value < -error or value == error == 0 for value, error in gaps):
+                yield Step(False, f"pair {number}: another token has a logit at least as large")
+        else:
+            yield Step(False, f"pair {number}: undecided at {LIMITS['precision bits']} bits")
+    yield Step(True, f"the target has the strictly largest logit, for all {len(pairs)} sequences")
+
+
+def check_aot_rank(data: Mapping[str, Any]) -> Iterator[Step]:
+    """rank >= r for A, A' = [X_S; A] or W_V A' = [X_S; W_V A]; one row of the minor a sequence.
+
+    With q a common denominator of the scores the entries are rational functions of z = e^(1/q),
+    which is transcendental (in unit ln2 scores are integers and z = 2): a minor that is nonzero at
+    one point mod p, where no denominator vanishes, is nonzero.
+    """
+    fields(data, "The certificate", "layer pos sequences matrix at_least prime point rows columns")
+    net = Transformer(data, items(data["sequences"], "sequences"))
+    kind = choice(data["matrix"], "matrix", ("A", "A'", "W_V A'"))
+    d, heads, unit = len(net.x[0][0]), net.layer.heads, net.layer.unit
+    width = d * (kind != "A") + sum(len(h.W_O) if kind == "W_V A'" else d for h in heads)
+    p, rows, columns = minor_of(data, len(net.inputs), width)
+    least, point = integer(data["at_least"], "at_least", width + 1), whole(data["point"], "point")
+    scores = [net.scores(net.inputs[i]) for i in rows]
+    q = common_denominator([s for row in scores for head in row for s in head])
+    if not 2 <= point < p or (unit == "ln2" and (point, q) != (2, 1)):
+        refuse("point", "must be in 2..prime-1; in unit ln2 it is 2 and the scores are integers")
+    minor = []
+    for i, row in zip(rows, scores, strict=True):
+        x = [net.x[token][s] for s, token in enumerate(net.inputs[i])]
+        entries = [] if kind == "A" else list(x[-1])
+        for head, exponents in zip(heads, row, strict=True):
+            weights = [pow(point, int(s * q) % (p - 1), p) for s in exponents]
+            if sum(weights) % p == 0:
+                yield Step(False, f"a normalising sum is zero mod {p}")
+            sums = (Fraction(dot(weights, column)) for column in zip(*x, strict=True))
+            mean = Matrix([tuple(v / sum(weights) for v in sums)])
+            entries += (product(mean, head.W_V) if kind == "W_V A'" else mean)[0]
+        minor.append([entries[j] for j in columns])
+    if any(v.denominator % p == 0 for row in minor for v in row):
+        yield Step(False, f"the prime {p} divides a denominator")
+    residues = [[v.numerator * pow(v.denominator, -1, p) for v in row] for row in minor]
+    yield check_minor(residues, p, least, kind)
+
+
+def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · ln x <= hi for a rational x > 0.
+
+    ln(2^k y) = k ln 2 + ln y, 1 <= y < 2, and ln y = 2 Σ t^(2n+1)/(2n+1), t = (y-1)/(y+1) < 1/3;
+    the sum is increasing in t and is taken once rounding down, once rounding up.
+    """
+    if x < 1:
+        low, high = log_bounds(1 / x, bits)
+        return -high, -low
+    k = (x.numerator // x.denominator).bit_length() - 1
+    guard = 16 + k.bit_length()
+    w = bits + guard
+
+    def series(t: int, up: int) -> int:
+        total, term, n, square = 0, t, 1, (t * t >> w) + up
+        while term > up:
+            total, term, n = total + term // n + up, (term * square >> w) + up, n + 2
+        return 2 * (total + 2 * up)  # the tail is below 9/8 of the last term, which is at most 1
+
+    a, b = x.numerator, x.denominator << k
+    t, third = ((a - b) << w) // (a + b), (1 << w) // 3
+    low = series(t, 0) + k * series(third, 0)
+    high = series(t + 1, 1) + k * series(third + 1, 1)
+    return low >> guard, (high >> guard) + 1
+
+
+def short(rows: Iterable[Sequence[Fraction]], where: str) -> None:
+    if bits_of(x.as_integer_ratio() for row in rows for x in row) > 8192:
+        refuse(where, "has more than 8192 bits")
+
+
+def x_log_x(row: Iterable[Fraction], bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · Σ x ln x <= hi for rationals x >= 0; 0 ln 0 = 0."""
+    logs = [(x, log_bounds(x, bits)) for x in row if x]
+    return sum(math.floor(x * a) for x, (a, _) in logs), sum(math.ceil(x * b) for x, (_, b) in logs)
+
+
+def check_kl_interval(data: Mapping[str, Any]) -> Iterator[Step]:
+    """lower <= inf over W (N × d) and E of Σ_t p_t KL(π_t || softmax(W E_t)) <= upper."""
+    fields(data, "The certificate", "prior table d lower upper")
+    table = matrix(data["table"], "table")
+    (prior,) = matrix([data["prior"]], "prior", columns=len(table))
+    if any(min(row) < 0 or sum(row) != 1 for row in (prior, *table)):
+        refuse("prior and table", "must be probabilities that sum to one")
+    d, n, bits, total, gain = integer(data["d"], "d", 1001), len(table[0]), 96, 0, 0
+    upper, lower = (fields(data["upper"], "upper", "value W E"), data["lower"])
+    bound, W = number(upper["value"], "upper.value"), matrix(upper["W"], "upper.W", n, d)
+    short((prior, *table), "A probability")
+    logits = product(matrix(upper["E"], "upper.E", len(table), d), Matrix(zip(*W, strict=True)))
+    short(logits, "A logit")
+    for p, row, z in zip(prior, table, logits, strict=True):
+        normaliser = Fraction(sum(exp_minus(max(z) - v, bits)[1] for v in z), 1 << bits)
+        linear = (max(z) - Fraction(sum(map(operator.mul, row, z)))) * (1 << bits)
+        high = x_log_x(row, bits)[1] + log_bounds(normaliser, bits)[1]
+        total += math.ceil(p * (high + linear))
+    ok = total <= bound * (1 << bits)
+    yield Step(ok, f"the divergence of the encoder is {'' if ok else 'not '}at most {brief(bound)}")
+    value = number(fields(lower, "lower", "value blocks")["value"], "lower.value")
+    blocks = [fields(b, "A block", "tokens nodes") for b in items(lower["blocks"], "blocks", 0)]
+    places = [indices(block["tokens"], "block.tokens", n) for block in blocks]
+    if not distinct(j for b in places for j in b) or any(len(b) != d + 2 for b in places):
+        refuse("blocks", f"must be disjoint sets of {d + 2} tokens")
+    for place, block in zip(places, blocks, strict=True):
+        nodes = items(block["nodes"], "block.nodes")
+        work = len(nodes) * len(table) * (d + 2) ** 2 * 200  # generators have up to len(nodes) bits
+        affordable(work, bits + len(nodes), bits, "The dual bound")
+        gain += dual_bound(prior, [[row[j] for j in place] for row in table], nodes, bits)
+    ok = value * (1 << bits) <= max(gain, 0)
+    yield Step(ok, f"the infimum is {'' if ok else 'not shown to be '}at least {brief(value)}")
+
+
+def dual_bound(
+    prior: Sequence[Fraction], table: list[list[Fraction]], nodes: list[Any], bits: int
+) -> int:
+    """A lower bound, times 2^bits, for what one block of m = d + 2 tokens adds to the divergence.
+
+    For every W there is c ≠ 0 on the block with Σ c = 0 and Wᵀc = 0. Then q_t = π_t + μ_t c >= 0
+    has Wᵀq_t = Wᵀπ_t, and Gibbs' inequality gives KL(π_t || softmax(W E_t)) >= Ent(q_t) - Ent(π_t),
+    which is concave in c. Up to scale and sign c lies in one of 2^(m-2) cones, spanned by vectors
+    ±(u_i - u_m); ``nodes`` bisects them in preorder, [i, j] replacing generator i, then j, by their
+    mean; a leaf {"mu": [...]} is checked at its generators, and concavity does the rest.
+    """
+    m, rest, gains = len(table[0]), iter(nodes), []
+    stack = []
+    for signs in itertools.product((1, -1), repeat=m - 2):
+        ends = [[Fraction((j == i) - (j == m - 1)) for j in range(m)] for i in range(m - 1)]
+        stack.append([[a * x for x in v] for a, v in zip((1, *signs), ends, strict=True)])
+    entropies = sum(math.floor(p * x_log_x(r, bits)[0]) for p, r in zip(prior, table, strict=True))
+    while stack:
+        cone, node = stack.pop(), next(rest, None)
+        if type(node) is list:
+            if len(pair := indices(node, "A bisection", m - 1)) != 2:
+                refuse("A bisection", "names two generators")
+            middle = [(a + b) / 2 for a, b in zip(cone[pair[0]], cone[pair[1]], strict=True)]
+            stack += [[middle if k == s else v for k, v in enumerate(cone)] for s in pair[::-1]]
+            continue
+        (mu,) = matrix([fields(node, "A leaf", "mu")["mu"]], "mu", columns=len(prior))
+        short([mu], "mu")
+        for c, gain in ((c, entropies) for c in cone):
+            for p, row, k in zip(prior, table, mu, strict=True):
+                if min(q := [v + k * w for v, w in zip(row, c, strict=True)]) < 0:
+                    raise Undecided("a leaf of the lower bound leaves the simplex")
+                gain -= math.ceil(p * x_log_x(q, bits)[1])
+            gains.append(gain)
+    if next(rest, None) is not None:
+        refuse("block.nodes", "has more nodes than the bisection needs")
+    return min(gains)
+
+
 # --- refutations: a small language of comparisons -----------------------------------------------
 
 
@@ -1080,6 +1291,15 @@ VOCABULARY: dict[str, Word] = {
         lambda L, D, tau: Fraction(sum(answers(L, D, tau)), len(D)),
     ),
     "length": Word((Integers,), "the length of a list of integers", len),
+    "slice_rows": Word((Tensor,), "the number of rows of a slice", lambda T: len(T[0])),
+    "slice_columns": Word((Tensor,), "the number of columns of a slice", lambda T: len(T[0][0])),
+    "max_slice_rank": Word((Tensor,), "the largest rank of a slice", lambda T: max(map(rank, T))),
+    "entry_sum": Word((_M,), "the sum of the entries", lambda M: sum(map(sum, M), Fraction(0))),
+    "covering": Word(
+        (_M, _N),
+        "the least number of entries of the first row whose sum is greater than a level",
+        lambda P, level: sum(s <= level for s in itertools.accumulate(sorted(P[0])[::-1])) + 1,
+    ),
 }
 
 
@@ -1197,6 +1417,31 @@ STATEMENTS: dict[str, Statement] = {
         "d_model(L) <= 6 and heads(L) <= 4 and d_vo(L) <= d_model(L) and d_qk(L) <= d_model(L)"
         " and memorizes_at(L, D, 99 / 100)"
         " => slices_rank_sum(D) < d_model(L) + heads(L) * d_vo(L)",
+    "dana/t-epsilon": Statement(
+        {"P": Matrix, "eps": Fraction},
+        ("0 < eps", "eps < 1", "rows(P) == 1", "min_entry(P) >= 0", "entry_sum(P) == 1"),
+        "covering(P, 1 - eps) < (1 - eps) * columns(P) + 1",
+    ),
+    "dana/lemma-2-increment": Statement(  # with B = 0
+        {"F": Tensor},
+        (
+            "flattening_rank(F, 0) == slice_rows(F) * slice_columns(F)",
+            "slice_rows(F) <= slice_columns(F)",
+        ),
+        "max_slice_rank(F) >= slice_rows(F)",
+    ),
+    "dana/skip-as-head": Statement(  # attention to position S needs a largest score there
+        {"X": Matrix}, ("rows(X) >= 2",), "entry(argmax(gram(X)), rows(X) - 1, rows(X) - 1) == 1"
+    ),
+    "dana/value-map-keeps-rank": Statement(  # with H = 1 and S = 1, where A = X
+        {"W": Matrix, "X": Matrix},
+        ("rank(W) == rows(W)", "rank(X) == columns(X)", "columns(X) <= rows(W)"),
+        "rank(product(W, X)) == rank(X)",
+    ),
+    "dana/figure-4-bound": Statement(
+        {"N": Fraction, "T": Fraction, "d": Fraction, "d_h": Fraction, "H": Fraction},
+        ("N == 10", "T == 100", "d == 2", "d_h == 5", "H == 20"),
+        "1 / N + (1 - 1 / N) * (H * d_h + d) / T == 1",
     ),
 }
 
@@ -1990,6 +2235,9 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "memorization": check_memorization,
     "refutation": check_refutation,
     "tensor-rank": check_tensor_rank,
+    "aot-memorization": check_aot_memorization,
+    "aot-rank": check_aot_rank,
+    "kl-interval": check_kl_interval,
 }
 
 

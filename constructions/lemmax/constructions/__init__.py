@@ -9,8 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lemmax.constructions.associations import AssociativeMemory, associative_memory
     from lemmax.constructions.blowups import GramBlowup, gram_blowup
     from lemmax.constructions.compiler import CompiledDatabase, compile_database
+    from lemmax.constructions.encoders import best_encoder, sequence_encoder
     from lemmax.constructions.wong_examples import (
         Example33,
         example_2_2,
@@ -20,27 +22,35 @@ if TYPE_CHECKING:
     )
 
 __all__ = [
+    "AssociativeMemory",
     "CompiledDatabase",
     "Example33",
     "GramBlowup",
+    "associative_memory",
+    "best_encoder",
     "compile_database",
     "example_2_2",
     "example_2_4",
     "example_3_3",
     "figure_1",
     "gram_blowup",
+    "sequence_encoder",
 ]
 
 _HOME = {
+    "AssociativeMemory": "associations",
     "CompiledDatabase": "compiler",
     "Example33": "wong_examples",
     "GramBlowup": "blowups",
+    "associative_memory": "associations",
+    "best_encoder": "encoders",
     "compile_database": "compiler",
     "example_2_2": "wong_examples",
     "example_2_4": "wong_examples",
     "example_3_3": "wong_examples",
     "figure_1": "wong_examples",
     "gram_blowup": "blowups",
+    "sequence_encoder": "encoders",
 }
 
 

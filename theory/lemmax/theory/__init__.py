@@ -12,7 +12,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from lemmax.theory.aot import AoT, AoTHead
     from lemmax.theory.attention import AttentionLayer, Head
+    from lemmax.theory.attention_rank import aot_rank, bigram_rank
     from lemmax.theory.database import Database
     from lemmax.theory.effective_rank import EffectiveRank
     from lemmax.theory.exact import Matrix
@@ -27,10 +29,13 @@ if TYPE_CHECKING:
         softmax_rank,
         softmax_threshold,
     )
+    from lemmax.theory.sequence_encoders import SequenceEncoder, Table
     from lemmax.theory.tensors.decompositions import Decomposition
     from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
 
 __all__ = [
+    "AoT",
+    "AoTHead",
     "AttentionLayer",
     "Database",
     "Decomposition",
@@ -41,9 +46,13 @@ __all__ = [
     "Matrix",
     "Memorization",
     "RankResult",
+    "SequenceEncoder",
     "SoftmaxRank",
+    "Table",
     "TensorRank",
+    "aot_rank",
     "argmax",
+    "bigram_rank",
     "certified_rank",
     "layer_grid",
     "memorizes",
@@ -54,6 +63,8 @@ __all__ = [
 ]
 
 _HOME = {
+    "AoT": "aot",
+    "AoTHead": "aot",
     "AttentionLayer": "attention",
     "Database": "database",
     "Decomposition": "tensors.decompositions",
@@ -64,9 +75,13 @@ _HOME = {
     "Matrix": "exact",
     "Memorization": "memorization",
     "RankResult": "rank",
+    "SequenceEncoder": "sequence_encoders",
     "SoftmaxRank": "rowwise",
+    "Table": "sequence_encoders",
     "TensorRank": "tensors.ranks",
+    "aot_rank": "attention_rank",
     "argmax": "rowwise",
+    "bigram_rank": "attention_rank",
     "certified_rank": "rank",
     "layer_grid": "layer_rank",
     "memorizes": "memorization",

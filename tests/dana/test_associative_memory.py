@@ -1,0 +1,245 @@
+"""Associative memories, realised encoders, and the repaired Theorem 1 and Corollary 1."""
+
+import random
+from collections.abc import Callable, Hashable
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+from flint import arb, ctx, fmpq
+
+from lemmax import checker
+from lemmax.constructions import associative_memory, best_encoder
+from lemmax.constructions.associations import ConstructionObstructed, NotFound, realise_encoder
+from lemmax.theory.aot import AoT
+from lemmax.theory.attention_rank import bigram_rank, rank_bound
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.exact import Matrix
+from lemmax.theory.sequence_encoders import SequenceEncoder, Table, divergence
+
+Certify = Callable[..., checker.Verdict]
+
+
+def random_pairs(
+    rng: random.Random, N: int, S: int, T0: int | None = None
+) -> dict[tuple[Hashable, ...], Hashable]:
+    sequences: list[tuple[Hashable, ...]] = list(product(range(N), repeat=S))
+    chosen = sequences if T0 is None else rng.sample(sequences, T0)
+    return {t: rng.randrange(N) for t in chosen}
+
+
+@pytest.mark.claim("lemmax/repaired-corollary-1", grade="certified")
+def test_corollary_1_repaired_on_one_set(certify: Certify) -> None:
+    """d = 2, N = 3, S = 3, H = 6, d_h = 1: any 8 = H + min(2, K) associations."""
+    pairs = random_pairs(random.Random(8), 3, 3, 8)
+    memory = associative_memory(pairs, H=6, d_h=1, tokens=range(3))
+    assert len({t[-1] for t in pairs}) >= 2
+    assert memory.margin > fmpq(1, 2)
+    certify(memory.certificate())
+
+
+@pytest.mark.claim(
+    "lemmax/repaired-corollary-1",
+    grade="property",
+    scope="60 random sets, N <= 4, S = 2, 3, H <= 5, d_h = 1, 2, T₀ = H + min(2, K)",
+)
+def test_corollary_1_repaired_on_random_sets() -> None:
+    rng = random.Random(60)
+    for seed in range(60):
+        N, S, H = rng.randint(2, 4), rng.randint(2, 3), rng.randint(0, 5)
+        pairs = random_pairs(rng, N, S, min(N**S, H + 2))
+        while len(pairs) > H + min(2, len({t[-1] for t in pairs})):
+            pairs.popitem()
+        memory = associative_memory(pairs, H, rng.randint(1, 2), tokens=range(N), seed=seed)
+        assert memory.model.memorizes(pairs)
+
+
+def test_all_bigrams_of_ten_tokens(certify: Certify) -> None:
+    """The task of Figure 4: 100 bigrams with H = 49, d_h = 2, d = 2."""
+    pairs = random_pairs(random.Random(10), 10, 2)
+    memory = associative_memory(pairs, H=49, d_h=2, tokens=range(10))
+    assert memory.capacity == 100
+    assert memory.margin > fmpq(9, 10)
+    certify(memory.certificate())
+    assert all(memory.recall(t) == pairs[t] for t in list(pairs)[::17])
+
+
+def test_floating_point_twin_recalls_the_pairs() -> None:
+    pairs = random_pairs(random.Random(3), 4, 2, 6)
+    memory = associative_memory(pairs, H=4, d_h=1, tokens=range(4))
+    weights = memory.to_numpy()
+    for t, g in pairs.items():
+        x = weights["e"][[int(str(i)) for i in t]] + weights["pos"]
+        y = x[-1].copy()
+        for h in range(4):
+            query = weights[f"heads.{h}.W_Q"] @ x[-1]
+            scores = x @ weights[f"heads.{h}.W_K"].T @ query
+            a = np.exp(scores - scores.max())
+            y += weights[f"heads.{h}.W_O"] @ weights[f"heads.{h}.W_V"] @ (x.T @ (a / a.sum()))
+        assert int(np.argmax(weights["W_U"] @ y)) == g
+
+
+def test_torch_twin_recalls_the_pairs() -> None:
+    torch = pytest.importorskip("torch")
+    pairs = random_pairs(random.Random(3), 4, 3, 6)
+    memory = associative_memory(pairs, H=4, d_h=1, tokens=range(4))
+    with torch.no_grad():
+        logits = memory.to_torch()(torch.tensor([[int(str(i)) for i in t] for t in pairs]))
+    assert logits.argmax(-1).tolist() == list(pairs.values())
+
+
+def test_construction_says_which_inequality_forbids_it() -> None:
+    """Five constant bigrams, H = 1, d_h = 2: loops are parallel, one head tells two apart."""
+    pairs = {(i, i): (i + 1) % 5 for i in range(5)} | {(0, 1): 3}
+    assert not bigram_rank(list(pairs), 2, 2, 1).solvable
+    with pytest.raises(
+        ConstructionObstructed, match=r"> min\(2, 5\) \+ 1·min\(2, 1\) = 3"
+    ) as caught:
+        associative_memory(pairs, H=1, d_h=2)
+    assert "not to memorization" in str(caught.value)
+
+
+def test_construction_refuses_exclusive_or() -> None:
+    pairs = {(a, b, 0): a ^ b for a, b in product((0, 1), repeat=2)}
+    with pytest.raises(ConstructionObstructed, match="rank at most 3 for all weights"):
+        associative_memory(pairs, H=1, d_h=2)
+
+
+def test_obstructions_are_named_errors() -> None:
+    assert issubclass(NotFound, LemmaxError)
+    assert issubclass(ConstructionObstructed, LemmaxError)
+
+
+def test_targets_of_the_last_token_need_no_rank() -> None:
+    pairs = {(i, j): (j * j) % 7 for i, j in product(range(7), repeat=2)}
+    memory = associative_memory(pairs, H=0, d_h=1)
+    assert memory.capacity == 49
+    assert memory.margin >= 1
+
+
+@pytest.mark.claim(
+    "lemmax/repaired-theorem-1",
+    grade="property",
+    scope="8 random tables, N = 4, S = 2, 3, d = 2, d_h = 1, H = T₀ - min(2, K)",
+)
+def test_theorem_1_repaired_on_random_tables() -> None:
+    """The transformer's divergence is within 10^-6 of that of a near-optimal encoder."""
+    rng = random.Random(20)
+    for seed in range(8):
+        S, T0 = rng.randint(2, 3), rng.randint(2, 5)
+        sequences = rng.sample(list(product(range(4), repeat=S)), T0)
+        rows = []
+        for _ in range(T0):
+            weights = [rng.randint(1, 20) for _ in range(4)]
+            rows.append([fmpq(w, sum(weights)) for w in weights])
+        table = Table(rows)
+        interval = best_encoder(table, 2, leaves=4, starts=1, seed=seed)
+        H = max(T0 - min(2, len({t[-1] for t in sequences})), 0)
+        model = realise_encoder(interval.encoder, sequences, H, 1, tokens=range(4), seed=seed)
+        assert table_divergence(model, sequences, table) < arb(interval.upper) + arb("1e-5")
+
+
+def table_divergence(model: AoT, sequences: Any, table: Table) -> arb:
+    total = arb(0)
+    for p, row, logits in zip(table.prior, table.lists, model.logits(sequences, 128), strict=True):
+        with ctx.workprec(128):
+            normaliser = sum((z.exp() for z in logits), arb(0)).log()
+            mean = sum((arb(x) * z for x, z in zip(row, logits, strict=True)), arb(0))
+            negative = sum((arb(x) * arb(x).log() for x in row if x != 0), arb(0))
+            total += arb(p) * (normaliser - mean + negative)
+    return total
+
+
+@pytest.mark.claim(
+    "lemmax/theorem-1-constant",
+    grade="property",
+    scope="40 random orthonormal-row matrices, m <= 4, up to 9 sequences, random W, E and π",
+)
+def test_theorem_1_constant_on_random_features() -> None:
+    """‖[B⁻¹R₂; -I]‖ = ‖B⁻¹‖ and the change of the divergence is at most √2 ‖B⁻¹‖ ε ‖WE‖."""
+    generator = np.random.default_rng(40)
+    for _ in range(40):
+        m, n, N, d = int(generator.integers(1, 5)), int(generator.integers(5, 10)), 3, 2
+        features = generator.normal(size=(m, n))
+        R = np.linalg.qr(features.T)[0].T
+        B, rest = R[:, :m], R[:, m:]
+        inverse = np.linalg.inv(B)
+        norm = np.linalg.norm(inverse, 2)
+        stacked = np.vstack([inverse @ rest, -np.eye(n - m)])
+        assert abs(np.linalg.norm(stacked, 2) - norm) < 1e-8 * norm
+        W, E = generator.normal(size=(N, d)), generator.normal(size=(d, n))
+        f = W @ E
+        g = W @ E[:, :m] @ inverse @ R
+        assert np.allclose(f[:, :m], g[:, :m])
+        prior = generator.dirichlet(np.ones(n))
+        pi = generator.dirichlet(np.ones(N), size=n)
+        epsilon = prior[m:].sum()
+
+        def loss(z: Any, pi: Any = pi, prior: Any = prior) -> float:
+            logs = z - np.log(np.exp(z - z.max(0)).sum(0)) - z.max(0)
+            return float(-(prior * (pi.T * logs).sum(0)).sum())
+
+        bound = np.sqrt(2) * norm * epsilon * np.linalg.norm(f, 2)
+        assert abs(loss(f) - loss(g)) <= bound * (1 + 1e-9)
+
+
+def test_theorem_1_epsilon_has_no_finite_constant() -> None:
+    """N = 2, S = 3, H = 1, d_h = 1, d = 3, uniform on the four (a, b, 0): rank W_V A' <= 2 < 4."""
+    square = [(a, b, 0) for a, b in product((0, 1), repeat=2)]
+    assert rank_bound(square, 3, 1, "W_V A'", 1)[0] == 2
+    assert 1 * 1 + 3 >= 4  # d_h H + d >= T_ε for ε < 1/4
+
+
+def test_theorem_3_parity_table_is_approximable() -> None:
+    """N = 2, π = (1-η, η): f_δ = log π + (δ/2)(1, -1) has log ratios between η δ/2 and δ."""
+    eta = fmpq(1, 10)
+    for k in (2, 4, 8):
+        delta = arb(fmpq(1, 10**k))
+        with ctx.workprec(200):
+            weights = [arb(1 - eta) * (delta / 2).exp(), arb(eta) * (-delta / 2).exp()]
+            total = sum(weights, arb(0))
+            for weight, p in zip(weights, (1 - eta, eta), strict=True):
+                ratio = abs((arb(p) * total / weight).log())
+                assert arb(eta) * delta / 2 < ratio < delta
+
+
+def test_divergence_is_continuous_in_the_logits() -> None:
+    """|KL(p, z) - KL(p, z')| <= √2 ‖z - z'‖₂, the step behind the constant."""
+    rng = random.Random(9)
+    for _ in range(50):
+        weights = [rng.randint(0, 9) for _ in range(4)]
+        if not any(weights):
+            continue
+        p = [fmpq(w, sum(weights)) for w in weights]
+        z = [fmpq(rng.randint(-9, 9), 3) for _ in range(4)]
+        y = [fmpq(rng.randint(-9, 9), 3) for _ in range(4)]
+        with ctx.workprec(128):
+            gap = abs(divergence(p, z) - divergence(p, y))
+            distance = arb(sum(((a - b) ** 2 for a, b in zip(z, y, strict=True)), fmpq(0))).sqrt()
+            assert gap <= arb(2).sqrt() * distance + arb("1e-20")
+
+
+@pytest.mark.parametrize(
+    ("pairs", "arguments", "sentence"),
+    [
+        ({}, {}, "T₀ = 0"),
+        ([("ab", "a"), ("ab", "b")], {}, "two targets"),
+        ([("ab", "a"), ("abc", "b")], {}, "same length"),
+        ([("ab",)], {}, "pair of a sequence and a token"),
+        ({"ab": "a"}, {"tokens": "a"}, "not in the dictionary"),
+        ({"aa": "a"}, {}, "single token"),
+        ({"ab": "a"}, {"d": 1}, "d ≥ 2"),
+        ({"ab": "a"}, {"H": -1}, "H ≥ 0"),
+    ],
+)
+def test_bad_input_is_one_sentence(pairs: Any, arguments: dict[str, Any], sentence: str) -> None:
+    standard: dict[str, Any] = {"H": 1, "d_h": 1}
+    with pytest.raises(LemmaxError, match=sentence) as caught:
+        associative_memory(pairs, **(standard | arguments))
+    assert "\n" not in str(caught.value)
+
+
+def test_realise_encoder_checks_its_shapes() -> None:
+    with pytest.raises(LemmaxError, match="one row of E"):
+        realise_encoder(SequenceEncoder(Matrix([[1]]), Matrix([[1]])), ["ab"], 1, 1, tokens="ab")

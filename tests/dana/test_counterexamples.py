@@ -1,0 +1,165 @@
+"""Certified counterexamples, memories without heads, and the numbers around the experiments."""
+
+from collections.abc import Callable
+from itertools import product
+from math import factorial
+
+import pytest
+from flint import fmpq, fmpq_poly
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lemmax import checker
+from lemmax.constructions import associative_memory
+from lemmax.constructions import dana_counterexamples as counterexamples
+from lemmax.theory.aot import AoT, AoTHead
+from lemmax.theory.attention_rank import aot_rank, generic_aot
+from lemmax.theory.exact import Matrix
+
+Certify = Callable[..., checker.Verdict]
+
+
+@pytest.mark.claim("dana/t-epsilon", grade="certified", direction="against")
+def test_t_epsilon_refuted_by_the_uniform_prior(certify: Certify) -> None:
+    verdict = certify(counterexamples.likely_sequences(), ship_as="dana/t-epsilon")
+    assert "2" in verdict.steps[-1]
+
+
+def t_epsilon(prior: list[fmpq], epsilon: fmpq) -> int:
+    """The least number of sequences of total probability at least 1 - ε."""
+    total, count = fmpq(0), 0
+    for p in sorted(prior, reverse=True):
+        if total >= 1 - epsilon:
+            break
+        total, count = total + p, count + 1
+    return count
+
+
+@given(
+    weights=st.lists(st.integers(0, 20), min_size=1, max_size=9).filter(any),
+    level=st.integers(0, 9),
+)
+def test_t_epsilon_with_at_least(weights: list[int], level: int) -> None:
+    prior = [fmpq(w, sum(weights)) for w in weights]
+    epsilon, n = fmpq(level, 10), len(prior)
+    ceiling = -int((-(1 - epsilon) * n).floor())
+    assert t_epsilon(prior, epsilon) <= ceiling
+    assert t_epsilon([fmpq(1, n)] * n, epsilon) == ceiling
+    assert t_epsilon(prior, fmpq(0)) == sum(w > 0 for w in weights)
+
+
+@pytest.mark.claim("dana/skip-as-head", grade="certified", direction="against")
+def test_skip_as_head_attends_to_the_longer_vector(certify: Certify) -> None:
+    certify(counterexamples.attention_to_a_longer_vector(), ship_as="dana/skip-as-head")
+
+
+@pytest.mark.parametrize("scale", [1, 4, 16])
+def test_skip_as_head_loses_the_last_position(scale: int) -> None:
+    """The transformer itself: x(t, 1) = 2, x(t, 2) = 1, W_QK = λ; A(t) tends to 2, not to 1."""
+    one = Matrix([[1]])
+    head = AoTHead(Matrix([[scale]]), one, one, one)
+    model = AoT((0,), Matrix([[1]]), Matrix([[1], [0]]), one, (head,))
+    _, (output,) = model.attention_before_output([(0, 0)])
+    assert output[0, 0] > fmpq(3, 2)
+
+
+@pytest.mark.claim("dana/value-map-keeps-rank", grade="certified", direction="against")
+def test_value_map_can_lose_rank(certify: Certify) -> None:
+    certify(counterexamples.orthogonal_value_map(), ship_as="dana/value-map-keeps-rank")
+
+
+def test_value_map_can_lose_rank_with_two_heads() -> None:
+    """H = d = T₀ = 2, d_h = 1, S = 2: both value maps have full rank and rank W_V A < rank A."""
+    base = generic_aot(2, 2, 2, 1, 2, size=3)
+    zero = Matrix.zeros(1, 2)  # uniform attention is rational: A(0, 0) = e_0 + (pos_1 + pos_2)/2
+    e, pos = [[1, 0], [0, 1]], [[0, 1], [0, 1]]
+    for rows in ([[1, -1]], [[2, 1]]):
+        head = AoTHead(zero, zero, Matrix(rows), Matrix.zeros(2, 1))
+        model = AoT(base.tokens, Matrix(e), Matrix(pos), base.W_U, (head, head))
+        first = Matrix(rows) @ Matrix([[1], [1]])  # W_V A(0, 0)
+        assert (first[0, 0] == 0) == (rows == [[1, -1]])
+        assert aot_rank(model, [(0, 0), (1, 1)], "A").rank == 2
+
+
+@pytest.mark.claim("dana/figure-4-bound", grade="certified", direction="against")
+def test_figure_4_bound_is_not_one(certify: Certify) -> None:
+    verdict = certify(counterexamples.figure_4_bound(), ship_as="dana/figure-4-bound")
+    assert "509/500" in verdict.steps[-1]
+    d, d_h, H, N, T0 = 2, 5, 20, 10, 100
+    assert d_h > d  # excluded by the paper's own footnote 1
+    assert H * d_h + d > T0
+    effective = fmpq(1, N) + (1 - fmpq(1, N)) * fmpq(H * min(d, d_h) + d, T0)
+    assert effective == fmpq(478, 1000)
+    assert -(-(T0 - d) // min(d, d_h)) == 49  # heads that Corollary 1 would ask for
+
+
+@pytest.mark.claim("dana/rank-d-stores-d", grade="certified", direction="against")
+def test_rank_d_stores_more_than_d(certify: Certify) -> None:
+    """No head, d = 2, and 25 associations: the embedding is a free table of the last token."""
+    pairs = {(i, j): (3 * j + 1) % 5 for i, j in product(range(5), repeat=2)}
+    memory = associative_memory(pairs, H=0, d_h=1, d=2)
+    assert memory.model.H == 0
+    assert memory.model.d == 2 < memory.capacity == 25
+    certify(memory.certificate(), ship_as="dana/rank-d-stores-d")
+
+
+@pytest.mark.claim("dana/random-baseline", grade="certified", direction="against")
+def test_random_baseline_is_beaten_without_heads(certify: Certify) -> None:
+    """N = 2: over the 16 tables the mean of certified accuracies is 3/4, not 1/2."""
+    cells = list(product(range(2), repeat=2))
+    total = fmpq(0)
+    for targets in product(range(2), repeat=4):
+        table = dict(zip(cells, targets, strict=True))
+        kept: dict[tuple[int, ...], int] = {}
+        for last in range(2):
+            column = [table[0, last], table[1, last]]
+            best = max((0, 1), key=column.count)
+            kept |= {t: g for t, g in table.items() if t[1] == last and g == best}
+        memory = associative_memory(kept, H=0, d_h=1, tokens=(0, 1))
+        certify(memory.certificate())
+        total += fmpq(len(kept), 4)
+    assert total / 16 == fmpq(3, 4) > fmpq(1, 2)
+
+
+def mean_largest_cell(n: int) -> fmpq:
+    """The mean of the largest of n cells after n uniform draws, exactly."""
+    mean = fmpq(n)
+    truncated = fmpq_poly([0])
+    for m in range(n):
+        truncated += fmpq_poly([0] * m + [fmpq(1, factorial(m))])
+        power = fmpq_poly([1])
+        for bit in bin(n)[2:]:
+            power = power * power
+            power = fmpq_poly([power[k] for k in range(n + 1)])
+            if bit == "1":
+                power = power * truncated
+                power = fmpq_poly([power[k] for k in range(n + 1)])
+        mean -= power[n] * factorial(n) / fmpq(n) ** n
+    return mean
+
+
+@pytest.mark.parametrize(
+    ("N", "low", "high"),
+    [(2, "3/4", "3/4"), (10, "27486/100000", "27488/100000"), (50, "7610/100000", "7612/100000")],
+)
+def test_random_baseline_exact_accuracies(N: int, low: str, high: str) -> None:
+    """Best accuracy of H = 0: the most frequent of N targets for each last token, over N."""
+    accuracy = mean_largest_cell(N) / N
+    lower, upper = (fmpq(*map(int, x.split("/"))) for x in (low, high))
+    assert lower <= accuracy <= upper
+    assert accuracy > fmpq(1, N)
+
+
+@given(
+    N=st.integers(1, 4),
+    S=st.integers(1, 3),
+    d=st.integers(1, 4),
+    d_h=st.integers(1, 3),
+    H=st.integers(0, 3),
+)
+def test_theorem_1_parameters_are_counted(N: int, S: int, d: int, d_h: int, H: int) -> None:
+    model = generic_aot(N, S, d, d_h, H)
+    entries = sum(m.shape[0] * m.shape[1] for m in (model.e, model.pos, model.W_U))
+    for head in model.heads:
+        entries += sum(m.shape[0] * m.shape[1] for m in (head.W_Q, head.W_K, head.W_V, head.W_O))
+    assert entries == model.parameters == d * (S + 2 * N + 4 * d_h * H)

@@ -1,0 +1,524 @@
+"""Sequence encoders: Propositions 1 to 3, Theorem 2, the dual bound, Lemma 4."""
+
+import math
+import random
+from collections.abc import Callable
+from itertools import product
+from typing import Any, cast
+
+import pytest
+import sympy
+from flint import arb, ctx, fmpq, fmpq_mat
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from lemmax import checker
+from lemmax.constructions.dana_counterexamples import identity_table_on_a_line
+from lemmax.constructions.encoders import (
+    best_encoder,
+    certified_coherence,
+    derandomised_signs,
+    random_signs,
+    sequence_encoder,
+)
+from lemmax.theory.aot import AoT
+from lemmax.theory.attention_rank import generic_aot
+from lemmax.theory.encoder_bounds import bisected, dual_gain, initial_cones
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.exact import Matrix
+from lemmax.theory.rank import certified_rank
+from lemmax.theory.sequence_encoders import (
+    SequenceEncoder,
+    Table,
+    coherence,
+    divergence,
+    entropy,
+    johnson_lindenstrauss_constant,
+    lookup_bound,
+    phi,
+    random_sign_constant,
+    theorem_2_bound,
+    theorem_2_simple_bound,
+)
+
+Certify = Callable[..., checker.Verdict]
+EIGHTY = Table([["4/5", "1/10", "1/10"], ["1/10", "4/5", "1/10"], ["1/10", "1/10", "4/5"]])
+
+
+def one_hot(N: int) -> Table:
+    return Table([[int(i == j) for j in range(N)] for i in range(N)])
+
+
+def distributions(N: int, least: int = 0) -> st.SearchStrategy[list[fmpq]]:
+    weights = st.lists(st.integers(least, 12), min_size=N, max_size=N).filter(any)
+    return weights.map(lambda w: [fmpq(x, sum(w)) for x in w])
+
+
+# --- Propositions 1 to 3 -------------------------------------------------------------------------
+
+
+@given(seed=st.integers(0, 10**6), S=st.integers(1, 3))
+@settings(max_examples=25)
+def test_proposition_1_transformers_are_encoders(seed: int, S: int) -> None:
+    """The logits of a transformer on all sequences have rank at most d: they factor through W_U."""
+    base = generic_aot(3, S, 2, 1, 2, seed, size=3)
+    W_U = Matrix([[1, 2], [3, -1], [0, 1]])
+    model = AoT(base.tokens, base.e, base.pos, W_U, base.heads)
+    logits = model.logits(list(product(range(3), repeat=S)), 200)
+    # (0, 1, 0) and W_U's left kernel: y W_U = 0 gives y · logits = 0 on every sequence
+    (kernel,) = ([[fmpq(-3), fmpq(1), fmpq(7)]],)
+    assert Matrix(kernel) @ W_U == Matrix.zeros(1, 2)
+    for row in logits:
+        assert sum((k * z for k, z in zip(kernel[0], row, strict=True)), arb(0)).contains(0)
+
+
+@given(p=distributions(4), weight=st.integers(1, 10))
+@settings(max_examples=40)
+def test_proposition_2_mixture_with_uniform(p: list[fmpq], weight: int) -> None:
+    """KL(p || (1-η)p + η/N) <= -log(1-η), and the mixture has logits in dimension N - 1."""
+    eta = fmpq(1, 10**weight)
+    mixed = [(1 - eta) * x + eta / 4 for x in p]
+    with ctx.workprec(200):
+        gap = sum(
+            (
+                arb(x) * (arb(x).log() - arb(q).log())
+                for x, q in zip(p, mixed, strict=True)
+                if x != 0
+            ),
+            arb(0),
+        )
+        assert gap <= -(1 - arb(eta)).log() + arb("1e-40")
+
+
+@pytest.mark.claim("dana/proposition-2", grade="certified", direction="for")
+def test_proposition_2_on_one_table(certify: Certify) -> None:
+    interval = best_encoder(EIGHTY, 2)
+    assert interval.upper < fmpq(1, 10**9)
+    certify(interval.certificate())
+
+
+@pytest.mark.claim("dana/proposition-2-converse", grade="certified")
+def test_proposition_2_converse_three_tokens_in_dimension_one(certify: Certify) -> None:
+    """N = 3, d = 1, permutations of (.8, .1, .1): the infimum lies in [.1848, .1855]."""
+    interval = best_encoder(EIGHTY, 1)
+    assert fmpq(1835, 10**4) < interval.lower <= interval.upper < fmpq(1855, 10**4)
+    certify(interval.certificate())
+    certify(identity_table_on_a_line(), ship_as="dana/proposition-2-converse")
+
+
+@pytest.mark.parametrize(("N", "d"), [(3, 1), (4, 2), (5, 2)])
+def test_d_distributions_need_centred_logs_of_small_rank(N: int, d: int) -> None:
+    """d + 1 distributions 2^{a_j} (normalised): the centred integer matrix (a_j) has rank d + 1."""
+    rng = random.Random(N)
+    m = d + 1
+    exponents = [[rng.randint(0, 9) for _ in range(N)] for _ in range(m)]
+    centred = [[N * x - sum(row) for x in row] for row in exponents]
+    assert certified_rank(centred).rank == m > d
+    # they are exact distributions of full support whose logarithms are ln 2 · a_j + const
+    for row in exponents:
+        total = sum(2**x for x in row)
+        assert sum((fmpq(2**x, total) for x in row), fmpq(0)) == 1
+
+
+@pytest.mark.claim("dana/proposition-3", grade="certified")
+def test_proposition_3_by_the_integer_parabola(certify: Certify) -> None:
+    """N = 7, S = 1, W_j = (j, j²), λ = 30: divergence below 10^-12, in integers."""
+    found = sequence_encoder(one_hot(7), "parabola", scale=30)
+    assert found.encoder.d == 2
+    assert found.divergence < arb("1e-12")
+    certify(found.certificate(), ship_as="dana/proposition-3")
+
+
+@given(g=st.integers(-40, 40), j=st.integers(-40, 40))
+def test_proposition_3_parabola_margin(g: int, j: int) -> None:
+    """2gj - j² = g² - (j - g)²: the target wins by at least λ."""
+    gap = g * g - (2 * g * j - j * j)
+    assert gap == (j - g) ** 2
+    assert gap >= 1 or j == g
+
+
+def test_proposition_3_by_the_circle() -> None:
+    found = sequence_encoder(one_hot(9), "circle", scale=200)
+    gram = (found.encoder.W @ found.encoder.W.T).flint.tolist()
+    assert all(gram[i][i] == 1 for i in range(9))
+    assert found.divergence < arb("1e-9")
+
+
+@pytest.mark.claim("dana/any-dimension", grade="certified", direction="against")
+def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> None:
+    """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23."""
+    interval = best_encoder(one_hot(3), 1)
+    assert interval.lower > fmpq(23, 100)
+    assert interval.upper < fmpq(2311, 10**4)  # (log 2)/3 = .23104...
+    certify(interval.certificate())
+    certify(identity_table_on_a_line(), ship_as="dana/any-dimension")
+
+
+@given(w=st.lists(st.integers(-5, 5), min_size=3, max_size=3), x=st.integers(-9, 9))
+def test_any_dimension_middle_token_never_wins(w: list[int], x: int) -> None:
+    """On a line the middle token's logit is at most the larger of the outer ones."""
+    low, middle, high = sorted(w)
+    assert middle * x <= max(low * x, high * x)
+
+
+# --- the maximum-entropy dual and sparse tables ---------------------------------------------------
+
+
+def softmax_point(z: list[fmpq]) -> list[fmpq]:
+    """A rational point near softmax(z)."""
+    weights = [fmpq(round(math.exp(float(x.p) / float(x.q)) * 2**40), 2**40) for x in z]
+    return [w / sum(weights, fmpq(0)) for w in weights]
+
+
+@pytest.mark.claim(
+    "lemmax/maximum-entropy-dual",
+    grade="property",
+    scope="random integer W with N = 4, d = 2, rational p, exact feasible q (weak duality)",
+)
+@given(
+    W=st.lists(st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=4, max_size=4),
+    p=distributions(4, least=1),
+    x=st.lists(st.integers(-4, 4), min_size=2, max_size=2),
+    step=st.integers(-8, 8),
+)
+@settings(max_examples=60)
+def test_maximum_entropy_dual_is_a_lower_bound(
+    W: list[list[int]], p: list[fmpq], x: list[int], step: int
+) -> None:
+    rows = [[fmpq(1), *map(fmpq, w)] for w in W]
+    echelon, rank = fmpq_mat(rows).transpose().rref()
+    pivots = [next(j for j in range(4) if echelon[i, j] != 0) for i in range(rank)]
+    free = next(j for j in range(4) if j not in pivots)
+    c = [fmpq(0)] * 4
+    c[free] = fmpq(1)
+    for i, j in enumerate(pivots):
+        c[j] = -echelon[i, free]
+    assert sum(c, fmpq(0)) == 0
+    assert all(sum((c[j] * W[j][k] for j in range(4)), fmpq(0)) == 0 for k in range(2))
+    most = min(p[j] / abs(c[j]) for j in range(4) if c[j] != 0)
+    mu = most * step / 8
+    gain = dual_gain(Table([p]), range(4), c, [mu], 128)
+    logits = [fmpq(sum(a * b for a, b in zip(w, x, strict=True))) for w in W]
+    with ctx.workprec(128):
+        assert not divergence(p, logits) < gain - arb("1e-25")
+
+
+def test_maximum_entropy_dual_has_no_gap() -> None:
+    """The two ends of a proved interval meet: dual and primal have the same value."""
+    interval = best_encoder(EIGHTY, 1, tolerance=1e-4)
+    assert interval.upper - interval.lower < fmpq(11, 10**5)
+
+
+def test_dual_cones_cover_every_direction() -> None:
+    """Random directions with Σ c = 0 lie, up to sign, in one initial cone and in one half of it."""
+    rng = random.Random(0)
+    for m in (3, 4, 5):
+        for _ in range(40):
+            c = [rng.randint(-9, 9) for _ in range(m - 1)]
+            c.append(-sum(c))
+            if not any(c):
+                continue
+            found = 0
+            for cone in initial_cones(m):
+                for sign in (1, -1):
+                    target = [sign * x for x in c]
+                    coordinates = solve_cone(cone, target)
+                    if min(coordinates) >= 0:
+                        found += 1
+                        halves = [solve_cone(half, target) for half in bisected(cone, 0, 1)]
+                        assert any(min(half) >= 0 for half in halves)
+            assert found >= 1
+
+
+def solve_cone(cone: Any, target: list[int]) -> list[fmpq]:
+    m = len(target)
+    matrix = fmpq_mat([[v[j] for v in cone] for j in range(m - 1)])
+    solution = matrix.solve(fmpq_mat([[fmpq(x)] for x in target[: m - 1]]))
+    return [solution[i, 0] for i in range(m - 1)]
+
+
+@pytest.mark.claim("lemmax/sparse-table-threshold", grade="certified")
+@pytest.mark.parametrize(("scale", "bound"), [(1, "1/10"), (5, "1/1000"), (12, "1/100000")])
+def test_sparse_tables_by_moments(certify: Certify, scale: int, bound: str) -> None:
+    """m = 2, d = 4, N = 6: (.7, .3) on every ordered pair, divergence to zero as λ grows."""
+    rows = [
+        [("7/10" if j == a else "3/10" if j == b else 0) for j in range(6)]
+        for a, b in product(range(6), repeat=2)
+        if a != b
+    ]
+    found = sequence_encoder(Table(rows), "moments", scale=scale)
+    assert found.encoder.d == 4
+    numerator, denominator = map(int, bound.split("/"))
+    assert found.divergence < arb(fmpq(numerator, denominator))
+    certify(found.certificate())
+
+
+def test_sparse_tables_converse_on_random_encoders() -> None:
+    """d < min(2m, N-1): an affine dependence of d + 2 rows has a side P of at most m tokens, and
+    for logits f = W x some token outside P is at least as likely as the least likely one in P."""
+    rng = random.Random(4)
+    for _ in range(60):
+        m = rng.randint(1, 2)
+        d = rng.randint(1, 2 * m - 1)
+        N = d + 2
+        W = [[fmpq(1)] + [fmpq(rng.randint(-9, 9)) for _ in range(d)] for _ in range(N)]
+        echelon, rank = fmpq_mat(W).transpose().rref()
+        pivots = [next(j for j in range(N) if echelon[i, j] != 0) for i in range(rank)]
+        free = next(j for j in range(N) if j not in pivots)
+        c = [fmpq(0)] * N
+        c[free] = fmpq(1)
+        for i, j in enumerate(pivots):
+            c[j] = -echelon[i, free]
+        sides = [[j for j in range(N) if c[j] > 0], [j for j in range(N) if c[j] < 0]]
+        P = min(sides, key=len)
+        assert 1 <= len(P) <= m
+        x = [fmpq(rng.randint(-5, 5)) for _ in range(d)]
+        f = [sum((a * b for a, b in zip(w[1:], x, strict=True)), fmpq(0)) for w in W]
+        assert max(f[j] for j in range(N) if j not in P) >= min(f[j] for j in P)
+        uniform = [fmpq(int(j in P), len(P)) for j in range(N)]
+        assert divergence(uniform, f) > arb.const_log2() / len(P) - arb("1e-12")
+
+
+def test_sparse_tables_fit_in_the_sequences() -> None:
+    """Nonempty sets of at most m tokens are images of m-tuples: there are at most N^m of them."""
+    for N in range(1, 7):
+        for m in range(1, N + 1):
+            assert sum(math.comb(N, k) for k in range(1, m + 1)) <= N**m
+
+
+@given(a=st.lists(st.integers(1, 50), min_size=1, max_size=5), extra=st.integers(0, 50))
+def test_sparse_tables_arithmetic_geometric_mean(a: list[int], extra: int) -> None:
+    """Σ_P s + min_P s <= 1 gives Π_P s <= 1/(2 k^k): 2 min · Π of the rest <= (1/k)^k."""
+    k, total = len(a), sum(a) + min(a) + extra
+    s = [fmpq(x, total) for x in a]
+    value = fmpq(1)
+    for x in s:
+        value *= x
+    assert 2 * value <= fmpq(1, k**k)
+
+
+# --- Theorem 2 -----------------------------------------------------------------------------------
+
+
+def test_theorem_2_bound_is_negative() -> None:
+    """N = 3, d = 1: C = 6.66, so the right-hand side is negative, and no divergence is."""
+    C = johnson_lindenstrauss_constant(3, 1)
+    assert arb("6.6") < C < arb("6.7")
+    table = Table([["4/5", "1/10", "1/10"]])
+    assert theorem_2_bound(table, [0], 1) < 0
+
+
+def test_theorem_2_first_dictionary_with_content() -> None:
+    """2C < 1 and d < N - 1 first happen together at N = 869, d = 867."""
+
+    def least_d(N: int) -> int:
+        low = rational_floor(128 * arb(N + 1).log())
+        return low + 1
+
+    def rational_floor(x: arb) -> int:
+        floor = x.floor().unique_fmpz()
+        assert floor is not None
+        return int(floor)
+
+    first = next(N for N in range(2, 2000) if least_d(N) < N - 1)
+    assert (first, least_d(first)) == (869, 867)
+    better = next(N for N in range(2, 2000) if rational_floor(4 * arb(N).log()) + 1 < N - 1)
+    assert better == 12
+
+
+def test_theorem_2_simple_bound_is_smaller() -> None:
+    """N = 3, d = 10^6: wrong g on a nearly certain row, and a uniform row; 2C < 1."""
+    eps = fmpq(1, 10**4)
+    table = Table([[1 - 2 * eps, eps, eps], ["1/3", "1/3", "1/3"]])
+    d = 10**6
+    assert 2 * johnson_lindenstrauss_constant(3, d) < 1
+    full, simple = theorem_2_bound(table, [1, 0], d), theorem_2_simple_bound(table, [1, 0], d)
+    assert full > 3 * simple
+
+
+def test_theorem_2_jensen_goes_the_wrong_way() -> None:
+    """φ'' > 0, and with the same η = .3 and the right g the mean of φ exceeds φ of the mean."""
+    h = sympy.symbols("h", positive=True)
+    N = sympy.symbols("N", positive=True)
+    second = sympy.diff(sympy.log((N - 1) / (sympy.exp(h) - 1)), h, 2)
+    assert sympy.simplify(second - sympy.exp(h) / (sympy.exp(h) - 1) ** 2) == 0
+    N_tokens, eta = 1000, fmpq(3, 10)
+    concentrated = [1 - eta, eta] + [fmpq(0)] * (N_tokens - 2)
+    spread = [1 - eta] + [eta / (N_tokens - 1)] * (N_tokens - 1)
+    first, second_entropy = entropy(concentrated), entropy(spread)
+    mean = (phi(first, N_tokens) + phi(second_entropy, N_tokens)) / 2
+    assert mean > phi((first + second_entropy) / 2, N_tokens) + arb("0.2")
+
+
+@pytest.mark.parametrize("k", [3, 6, 12])
+def test_theorem_2_limit_with_a_wrong_table_is_infinite(k: int) -> None:
+    """h → 0 with g wrong: the bound grows like log 1/h."""
+    eps = fmpq(1, 10**k)
+    table = Table([[1 - 2 * eps, eps, eps]])
+    assert theorem_2_bound(table, [1], 10**6) > 3 * k / 2
+
+
+@pytest.mark.claim(
+    "lemmax/random-sign-encoder",
+    grade="property",
+    scope="N = 12, d = 40, 30 random rows of full support, right and wrong look-up tables",
+)
+def test_random_sign_encoder_bound_holds() -> None:
+    rng = random.Random(30)
+    signs = derandomised_signs(12, 40)
+    C = arb(certified_coherence(signs))
+    assert random_sign_constant(12, 40) > C
+    for _ in range(30):
+        weights = [rng.randint(1, 9) ** rng.randint(1, 4) for _ in range(12)]
+        table = Table([[fmpq(w, sum(weights)) for w in weights]])
+        g = rng.choice([max(range(12), key=weights.__getitem__), rng.randrange(12)])
+        found = sequence_encoder(table, "derandomised", d=40, targets=[g], scale=10**4)
+        # λ is rounded, hence the small allowance
+        assert found.divergence < lookup_bound(table, [g], C) + arb("1e-9")
+
+
+@pytest.mark.claim("lemmax/random-sign-encoder", grade="certified")
+def test_random_sign_encoder_of_one_table(certify: Certify) -> None:
+    """N = 12, d = 10 > 4 log 12, one less than the trivial dimension N - 1."""
+    assert 4 * math.log(12) < 10
+    found = sequence_encoder(one_hot(12), "derandomised", d=10, scale=40)
+    assert found.encoder.d == 10 < 11
+    assert found.divergence < arb("1e-6")
+    certify(found.certificate())
+
+
+@pytest.mark.parametrize(("N", "d"), [(12, 10), (100, 30), (200, 64), (300, 150)])
+def test_random_sign_encoder_derandomised_coherence(N: int, d: int) -> None:
+    """|W_i · W_j| <= 2√(log N/d), from integer inner products."""
+    found = certified_coherence(derandomised_signs(N, d))
+    assert arb(found) < random_sign_constant(N, d)
+
+
+def test_random_sign_union_bound_and_exact_coherence() -> None:
+    """N(N-1) e^{-dC²/2} = (N-1)/N < 1 for C = 2√(log N/d)."""
+    for N in (2, 12, 1000):
+        for d in (7, 100):
+            C = random_sign_constant(N, d, 200)
+            with ctx.workprec(200):
+                failure = N * (N - 1) * (-d * C * C / 2).exp()
+                assert abs(failure - arb(fmpq(N - 1, N))) < arb("1e-40")
+    signs = random_signs(6, 16, seed=1)
+    scaled = Matrix([[fmpq(int(x), 4) for x in row] for row in signs.tolist()])
+    assert coherence(scaled) == certified_coherence(signs)
+
+
+# --- Taylor, Lemma 4, Definition 2 ---------------------------------------------------------------
+
+
+@pytest.mark.claim("lemmax/taylor-kl", grade="symbolic")
+def test_taylor_kl_is_half_the_variance() -> None:
+    """KL(p || softmax(log p + s z)) = log Σ p e^{sz} - s Σ p z, by its moments m_k = Σ p z^k.
+
+    The moments are free symbols, so N, p and z are arbitrary.
+    """
+    s = sympy.symbols("s")
+    m1, m2, m3 = sympy.symbols("m1 m2 m3", real=True)
+    generating = 1 + s * m1 + s**2 * m2 / 2 + s**3 * m3 / 6
+    expansion = sympy.series(sympy.log(generating) - s * m1, s, 0, 3).removeO()
+    assert sympy.expand(expansion - s**2 * (m2 - m1**2) / 2) == 0
+
+
+@pytest.mark.claim("dana/taylor-kl", grade="symbolic", direction="against")
+def test_taylor_kl_is_no_multiple_of_the_norm() -> None:
+    """N = 2, p = (a, 1-a), z = s(1-a, -a): KL/‖z‖² → a(1-a)/(2(a² + (1-a)²)), which varies with a.
+
+    And KL/‖z‖ → 0, so the norm itself is not the leading term either.
+    """
+    a, s = sympy.symbols("a s", positive=True)
+    kl = sympy.log(a * sympy.exp(s * (1 - a)) + (1 - a) * sympy.exp(-s * a))
+    norm = sympy.sqrt((1 - a) ** 2 + a**2) * s
+    leading = sympy.series(kl, s, 0, 3).removeO().coeff(s, 2)
+    ratio = sympy.simplify(leading / (norm / s) ** 2)
+    assert ratio.subs(a, sympy.Rational(1, 2)) == sympy.Rational(1, 4)
+    assert ratio.subs(a, sympy.Rational(1, 4)) == sympy.Rational(3, 20)
+    assert sympy.series(kl, s, 0, 2).removeO() == 0
+
+
+@pytest.mark.parametrize("k", [10, 100, 1000])
+def test_lemma_4_logits_may_grow_at_any_speed(k: int) -> None:
+    """π = (½, ½, 0), f_δ = (δ, 0, -1/δ³): log ratios in [δ/4, δ], range beyond any multiple of
+    log(1/δ). One row of E for all sequences, so d = 1 is enough."""
+    delta = fmpq(1, k)
+    logits = [delta, fmpq(0), -1 / delta**3]
+    with ctx.workprec(4000):
+        total = sum((arb(z).exp() for z in logits), arb(0))
+        for z in logits[:2]:
+            ratio = abs((arb(fmpq(1, 2)) * total / arb(z).exp()).log())
+            assert arb(delta / 4) < ratio < arb(delta)
+        assert arb(max(logits) - min(logits)) > k**2 * (1 / arb(delta)).log()
+
+
+@given(
+    W=st.lists(st.integers(-4, 4), min_size=3, max_size=3).filter(lambda w: len(set(w)) == 3),
+    x=st.integers(-2, 2),
+)
+@settings(max_examples=30)
+def test_definition_2_generic_encoders_are_approximable(W: list[int], x: int) -> None:
+    """With W_j ≠ Σ π_i W_i, log softmax moves linearly in δ: c δ <= |log ratio| <= K δ."""
+    z = [fmpq(w * x) for w in W]
+    with ctx.workprec(300):
+        weights = [arb(v).exp() for v in z]
+        total = sum(weights, arb(0))
+        mean = sum((arb(w) * v for w, v in zip(W, weights, strict=True)), arb(0)) / total
+        slopes = [arb(w) - mean for w in W]
+        if any(slope.contains(0) for slope in slopes):
+            return  # the excluded case, e.g. x = 0 and W_j the mean
+        delta = arb(fmpq(1, 10**12))
+        moved = [(arb(v) + delta * w).exp() for v, w in zip(z, W, strict=True)]
+        after = sum(moved, arb(0))
+        for slope, before, now in zip(slopes, weights, moved, strict=True):
+            ratio = abs((now / after * total / before).log())
+            assert delta * abs(slope) / 2 < ratio < 2 * delta * abs(slope)
+
+
+# --- bad input ------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: Table([["1/2", "1/3"]]), "sum to 5/6"),
+        (lambda: Table([[2, -1]]), "negative"),
+        (lambda: Table([[1, 0]], prior=["1/2"]), "sum to 1/2"),
+        (lambda: Table([[1, 0]], prior=["1/2", "1/2"]), "2 entries for 1"),
+        (lambda: Table([[0.5, 0.5]]), "is a float"),
+        (lambda: SequenceEncoder(Matrix([[1]]), Matrix([[1, 2]])), "both must have d"),
+        (
+            lambda: SequenceEncoder(Matrix([[1], [0]]), Matrix([[1]])).divergence(one_hot(3)),
+            "the table for 3",
+        ),
+        (lambda: sequence_encoder(one_hot(3), cast(Any, "spiral")), "one of parabola"),
+        (lambda: sequence_encoder(one_hot(3), "signs"), "dimension d"),
+        (lambda: sequence_encoder(one_hot(3), scale=0), "positive"),
+        (lambda: sequence_encoder(one_hot(3), targets=[0]), "one token for each"),
+        (lambda: best_encoder(one_hot(3), 0), "at least 1"),
+    ],
+)
+def test_bad_input_is_one_sentence(call: Callable[[], Any], sentence: str) -> None:
+    with pytest.raises(LemmaxError, match=sentence) as caught:
+        call()
+    assert "\n" not in str(caught.value)
+
+
+def test_best_encoder_partition_bound_is_honest() -> None:
+    """N = 6, d = 1: two blocks of three tokens; the interval is proved though wide."""
+    rng = random.Random(6)
+    rows = []
+    for _ in range(6):
+        weights = [rng.randint(1, 30) for _ in range(6)]
+        rows.append([fmpq(w, sum(weights)) for w in weights])
+    interval = best_encoder(Table(rows), 1, leaves=100)
+    assert 0 < interval.lower < interval.upper
+    assert len(interval.blocks) == 2
+    assert r"\le" in interval.to_latex()
+
+
+def test_dual_cones_of_three_tokens() -> None:
+    """For m = 3 the generators are the differences of pairs of tokens."""
+    vertices = {tuple(int(x) for x in v) for cone in initial_cones(3) for v in cone}
+    assert vertices == {(1, 0, -1), (0, 1, -1), (0, -1, 1)}
