@@ -11,14 +11,29 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from lemmax.constructions.blowups import GramBlowup, gram_blowup
     from lemmax.constructions.compiler import CompiledDatabase, compile_database
+    from lemmax.constructions.context_memory import ContextMemory, memorize
+    from lemmax.constructions.saturation import SaturationHeads, saturation_heads
 
-__all__ = ["CompiledDatabase", "GramBlowup", "compile_database", "gram_blowup"]
+__all__ = [
+    "CompiledDatabase",
+    "ContextMemory",
+    "GramBlowup",
+    "SaturationHeads",
+    "compile_database",
+    "gram_blowup",
+    "memorize",
+    "saturation_heads",
+]
 
 _HOME = {
     "CompiledDatabase": "compiler",
+    "ContextMemory": "context_memory",
     "GramBlowup": "blowups",
+    "SaturationHeads": "saturation",
     "compile_database": "compiler",
     "gram_blowup": "blowups",
+    "memorize": "context_memory",
+    "saturation_heads": "saturation",
 }
 
 

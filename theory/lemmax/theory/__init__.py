@@ -15,7 +15,9 @@ if TYPE_CHECKING:
     from lemmax.theory.attention import AttentionLayer, Head
     from lemmax.theory.database import Database
     from lemmax.theory.exact import Matrix
+    from lemmax.theory.kruskal import KruskalRank, kruskal_rank
     from lemmax.theory.memorization import Memorization, memorizes
+    from lemmax.theory.multihead import ContextHead, MultiHead, multi_head
     from lemmax.theory.rank import RankResult, certified_rank
     from lemmax.theory.rowwise import (
         SoftmaxRank,
@@ -29,17 +31,22 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AttentionLayer",
+    "ContextHead",
     "Database",
     "Decomposition",
     "Head",
+    "KruskalRank",
     "Matrix",
     "Memorization",
+    "MultiHead",
     "RankResult",
     "SoftmaxRank",
     "TensorRank",
     "argmax",
     "certified_rank",
+    "kruskal_rank",
     "memorizes",
+    "multi_head",
     "softmax",
     "softmax_rank",
     "softmax_threshold",
@@ -48,17 +55,22 @@ __all__ = [
 
 _HOME = {
     "AttentionLayer": "attention",
+    "ContextHead": "multihead",
     "Database": "database",
     "Decomposition": "tensors.decompositions",
     "Head": "attention",
+    "KruskalRank": "kruskal",
     "Matrix": "exact",
     "Memorization": "memorization",
+    "MultiHead": "multihead",
     "RankResult": "rank",
     "SoftmaxRank": "rowwise",
     "TensorRank": "tensors.ranks",
     "argmax": "rowwise",
     "certified_rank": "rank",
+    "kruskal_rank": "kruskal",
     "memorizes": "memorization",
+    "multi_head": "multihead",
     "softmax": "rowwise",
     "softmax_rank": "rowwise",
     "softmax_threshold": "rowwise",

@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from flint import arb, arb_mat, ctx, fmpq_mat, fmpz_mat, nmod, nmod_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod, nmod_mat
 
 from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
@@ -365,6 +365,26 @@ class MultiHead:
                 block = arb_mat([[w[t, j] for j in range(self.n)] for w in weights])
                 rows.append((block * tokens[context]).entries())
             return arb_mat(rows)
+
+    def exact_features(self) -> Matrix:
+        """Z itself, over Q: possible in units of ln 2 with integer logits.
+
+        >>> A = multi_head([[1, 0], [0, 1]], [[1, 0]], [ContextHead([[1], [0]], [[1], [0]])], "ln2")
+        >>> A.exact_features()
+        Matrix([['2/3', '1/3']])
+        """
+        if self.scale != "ln2":
+            raise NotExact("Z is rational only in units of ln 2.")
+        exponents, _ = self.exponents
+        rows: list[list[Any]] = []
+        for t, context in enumerate(self.context_of):
+            block = []
+            for logits in exponents:
+                least = min(logits[t])
+                powers = [fmpz(2) ** (x - least) for x in logits[t]]
+                block.append([fmpq(x, sum(powers, fmpz(0))) for x in powers])
+            rows.append((fmpq_mat(block) * self.contexts[context].flint).entries())
+        return Matrix(fmpq_mat(rows))
 
     def outputs(self, precision: int = 128) -> arb_mat:
         """Σ_h θ_hᵀ E W_V W_O as balls (T × d_out)."""
