@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions import context_counterexamples as counterexamples
-from lemmax.theory import Matrix, certified_rank, kruskal_rank, softmax_threshold
+from lemmax.theory import ContextHead, Matrix, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.kruskal import _Search, kruskal_rank_by_enumeration
 
@@ -163,9 +163,14 @@ def test_quick_checks_answered(certify: Certify) -> None:
     bordered = certified_rank([[*row, int(i == 9)] for i, row in enumerate(Z)])
     assert bordered.rank == 9
     certify(bordered.certificate(), ship_as="mahdavi/quick-check-2-bordered")
-    # At scale 50 the softmax of (0, 1, 1) has 1/2 - 10^-9 or more on each of the two largest.
-    a = Matrix([[0, 50, 50]])
-    assert softmax_threshold(a, "499999999/1000000000").rows() == ((0, 1, 1),)
+    # Scores (0, 1, 1) at scale 60 ln 2: attention within 10^-15 of (0, 1/2, 1/2).
+    unit = Matrix.identity(3)
+    head = ContextHead([[0], [60], [60]], [[1], [0], [0]], unit, unit)
+    layer = multi_head(unit, [[1, 0, 0]], [head], "ln2")
+    certify(
+        layer.output_certificate([[0, "1/2", "1/2"]], "1/1000000000000000"),
+        ship_as="mahdavi/quick-check-3",
+    )
 
 
 @pytest.mark.claim(
