@@ -531,9 +531,17 @@ def group_contexts(
     matrices = [c if isinstance(c, Matrix) else Matrix(c, floats=floats) for c in contexts]
     if len(matrices) != examples:
         raise ShapeError(f"There are {len(matrices)} contexts for {examples} queries.")
-    kept: dict[Matrix, int] = {}
-    which = tuple(kept.setdefault(context, len(kept)) for context in matrices)
-    return tuple(kept), which
+    places: dict[tuple[Any, ...], int] = {}
+    kept: list[Matrix] = []
+    which = []
+    for context in matrices:
+        numerators, denominator = context.flint.numer_denom()
+        key = (context.shape, int(denominator), *map(int, numerators.entries()))
+        place = places.setdefault(key, len(kept))
+        if place == len(kept):
+            kept.append(context)
+        which.append(place)
+    return tuple(kept), tuple(which)
 
 
 def _depth(contexts: Any) -> int:
