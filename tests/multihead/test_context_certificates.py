@@ -86,7 +86,10 @@ def test_false_jacobian_ranks_are_not_accepted() -> None:
         assert holds(honest)
         for top in range(found.lower):
             claim = copy.deepcopy(honest)
-            claim["assertion"]["upper"] = {"bound": top, "method": draw.choice(["size", "dimension"])}
+            claim["assertion"]["upper"] = {
+                "bound": top,
+                "method": draw.choice(["size", "dimension"]),
+            }
             assert not holds(claim)
             false += 1
         claim = copy.deepcopy(honest)

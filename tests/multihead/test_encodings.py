@@ -28,7 +28,9 @@ generators = st.integers(0, 2**32 - 1).map(Random)
 
 
 @pytest.mark.claim(
-    "mahdavi/sinusoidal-full-rank", grade="property", scope="even d <= 12, n <= 16, bases 2 to 20000"
+    "mahdavi/sinusoidal-full-rank",
+    grade="property",
+    scope="even d <= 12, n <= 16, bases 2 to 20000",
 )
 @settings(max_examples=60)
 @given(st.integers(1, 6), st.integers(1, 16), st.integers(2, 20_000))
@@ -67,7 +69,7 @@ def test_sinusoidal_columns_are_powers_of_the_nodes(half: int, n: int) -> None:
 
 
 def test_single_precision_sees_a_third_of_the_rank() -> None:
-    """n = d = 64: the rank is 64, numpy's float32 rank is about 20 and its float64 rank about 26."""
+    """n = d = 64: the rank is 64, numpy's float32 rank is about 20, its float64 rank about 26."""
     assert full_rank_by_balls(range(64), 64) <= 1024
     exact = sinusoidal_encoding(range(64), 64, precision=128)
     table = np.array([[float(exact[i, j].mid()) for j in range(64)] for i in range(64)])
@@ -165,9 +167,7 @@ def test_encoding_of_position_zero_is_rational(half: int, n: int) -> None:
 def test_scaled_encodings_give_full_rank_but_at_n_scales(draw: Random) -> None:
     n = draw.randint(1, 4)
     d = draw.randint(n, 5)
-    X, P = (
-        Matrix([[draw.randint(-2, 2) for _ in range(d)] for _ in range(n)]) for _ in range(2)
-    )
+    X, P = (Matrix([[draw.randint(-2, 2) for _ in range(d)] for _ in range(n)]) for _ in range(2))
     assume(certified_rank(P).rank == n)
     assert certified_rank(X + P).rank >= n - certified_rank(X).rank
     bad = [s for s in range(-30, 31) if certified_rank(X + fmpq(s) * P).rank < n]

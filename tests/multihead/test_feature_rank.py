@@ -1,7 +1,7 @@
 """The rank of Z: what no weights exceed, and what generic weights attain."""
 
 from collections.abc import Callable
-from itertools import combinations, permutations, product
+from itertools import combinations, pairwise, permutations, product
 from random import Random
 from typing import Any
 
@@ -111,7 +111,9 @@ def test_ceiling_with_many_contexts_is_still_a_bound() -> None:
     E = [full_rank(2, 3, 4, draw) for _ in range(14)]
     which = [c for c in range(14) for _ in range(1 + 5 * (c % 2))]
     bound = feature_rank_ceiling(E, which, 3)
-    layer = multi_head([E[c] for c in which], matrix(len(which), 3, 9, draw), heads(3, 3, 2, 99, draw))
+    layer = multi_head(
+        [E[c] for c in which], matrix(len(which), 3, 9, draw), heads(3, 3, 2, 99, draw)
+    )
     assert layer.feature_rank().lower <= bound.value <= len(which)
 
 
@@ -196,9 +198,7 @@ def test_kruskal_weakening_is_not_tight(certify: Certify) -> None:
 
 @pytest.mark.claim("mahdavi/general-position-limit", grade="certified", direction="against")
 def test_general_position_limit_exceeded_by_long_contexts(certify: Certify) -> None:
-    certify(
-        counterexamples.general_position_exceeded(), ship_as="mahdavi/general-position-limit"
-    )
+    certify(counterexamples.general_position_exceeded(), ship_as="mahdavi/general-position-limit")
 
 
 @pytest.mark.parametrize(("n", "d", "H"), [(3, 2, 2), (4, 3, 3), (5, 3, 4), (7, 4, 3)])
@@ -290,7 +290,7 @@ def test_two_token_law_is_never_exceeded(draw: Random) -> None:
 def test_two_token_law_nearest_poles_are_distinct(x: list[int]) -> None:
     """tanh(x y) has its poles at i π (m + 1/2) / x: that of the largest x is nearest to 0 alone."""
     nearest = sorted(fmpq(1, 2 * y) for y in x)
-    assert all(a < b for a, b in zip(nearest, nearest[1:], strict=False))
+    assert all(a < b for a, b in pairwise(nearest))
     # and the functions tanh(x y), as (w^x - 1)/(w^x + 1) in w, are independent mod a prime
     rows = [
         [(pow(w, y, MERSENNE_61) - 1) * pow(pow(w, y, MERSENNE_61) + 1, -1, MERSENNE_61) for y in x]
@@ -355,7 +355,9 @@ def test_rank_is_H_times_n_minus_one_plus_one_for_every_head_dimension(
 ) -> None:
     draw = Random(n)
     T = H * (n - 1) + 3
-    layer = multi_head(full_rank(n, d, 5, draw), matrix(T, d, 9, draw), heads(H, d, d_h, WIDE, draw))
+    layer = multi_head(
+        full_rank(n, d, 5, draw), matrix(T, d, 9, draw), heads(H, d, d_h, WIDE, draw)
+    )
     found = layer.feature_rank()
     assert found.rank == H * (n - 1) + 1
     certify(found.certificate())
@@ -399,9 +401,7 @@ def with_values(layer: MultiHead, draw: Random) -> MultiHead:
 def test_dimension_ceiling_is_the_rank_of_the_jacobian(d_h: int, D: int, certify: Certify) -> None:
     draw = Random(d_h)
     layer = with_values(
-        multi_head(
-            full_rank(4, 5, 5, draw), matrix(D + 3, 5, 9, draw), heads(2, 5, d_h, 99, draw)
-        ),
+        multi_head(full_rank(4, 5, 5, draw), matrix(D + 3, 5, 9, draw), heads(2, 5, d_h, 99, draw)),
         draw,
     )
     found = layer.jacobian_rank()
@@ -486,7 +486,9 @@ def test_outputs_factor_through_differences_and_one_constant(draw: Random) -> No
         ([[float("nan"), 0], [0, 1]], [[1, 0]], "not a finite number"),
     ],
 )
-def test_bad_contexts_are_refused_with_a_sentence(contexts: Any, queries: Any, message: str) -> None:
+def test_bad_contexts_are_refused_with_a_sentence(
+    contexts: Any, queries: Any, message: str
+) -> None:
     with pytest.raises(LemmaxError, match=message):
         multi_head(contexts, queries, [ContextHead([[1], [0]], [[1], [0]])])
 

@@ -85,7 +85,7 @@ def test_theorem_1_instance_with_contexts_of_its_own(certify: Certify) -> None:
 
 @given(st.lists(st.integers(-20, 20), min_size=1, max_size=5, unique=True))
 def test_attention_along_a_line_spans_everything(scores: list[int]) -> None:
-    """x ↦ softmax(x k) lies in no hyperplane for distinct scores k: n values of x are independent."""
+    """x ↦ softmax(x k) lies in no hyperplane for distinct scores: n values are independent."""
     n = len(scores)
     layer = multi_head(
         Matrix.identity(n),
@@ -288,9 +288,7 @@ def test_saturation_without_ties(draw: Random) -> None:
     built = saturation_heads(data(n, d, T, True, draw), moment_curve(T, d, d), 2)
     stage = built.stages[1]
     queries = [list(row) for row in built.layer.queries.rows()]
-    assert all(
-        sum(a * b for a, b in zip(stage.w, queries[s], strict=True)) == 0 for s in stage.new
-    )
+    assert all(sum(a * b for a, b in zip(stage.w, queries[s], strict=True)) == 0 for s in stage.new)
     seen = []
     for c in (1, 7):
         u = [c * a + b for a, b in zip(stage.w, stage.u, strict=True)]

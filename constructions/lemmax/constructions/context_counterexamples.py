@@ -59,9 +59,7 @@ def one_dimensional_heads(n: int = 3, d: int = 4, H: int = 2) -> Certificate:
     T = H * (n - 1) + 1
     queries = [[x**i for i in range(d)] for x in range(1, T + 1)]
     context = Matrix.identity(d)[range(n), range(d)]
-    return _refutes(
-        "mahdavi/theorem-1-parameters", A=saturation_heads(context, queries, H).layer
-    )
+    return _refutes("mahdavi/theorem-1-parameters", A=saturation_heads(context, queries, H).layer)
 
 
 def long_context() -> MultiHead:

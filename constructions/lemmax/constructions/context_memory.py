@@ -1,4 +1,4 @@
-r"""Labels into multi-head weights: a linear solve, frozen to dyadic numbers, with a certified error.
+r"""Labels into multi-head weights: a linear solve, frozen to dyadic numbers, its error certified.
 
 Once Z has full row rank, Z w = y is solvable for every label vector y. The solution is computed in
 ball arithmetic, rounded to dyadic rationals, and the outputs of the rounded weights are enclosed
@@ -122,7 +122,7 @@ def memorize(
             [list(y) if isinstance(y, (list, tuple)) else [rational(y)] for y in labels]
         )
     tolerance = rational(error)
-    if not 0 < tolerance or (classes and tolerance >= fmpq(1, 2)):
+    if tolerance <= 0 or (classes and tolerance >= fmpq(1, 2)):
         raise LemmaxError("The error must be positive, and below 1/2 for classes.")
     kept, context_of = group_contexts(contexts, T)
     layer = _full_rank_layer(kept, context_of, query_matrix, H, d_h, heads, seed)
@@ -209,9 +209,7 @@ def _dyadic(value: arb, precision: int) -> fmpq:
 def _with_values(layer: MultiHead, values: list[list[fmpq]], outputs: int) -> MultiHead:
     identity = Matrix.identity(outputs)
     heads = tuple(
-        ContextHead(
-            head.W_K, head.W_Q, Matrix(values[h * layer.d : (h + 1) * layer.d]), identity
-        )
+        ContextHead(head.W_K, head.W_Q, Matrix(values[h * layer.d : (h + 1) * layer.d]), identity)
         for h, head in enumerate(layer.heads)
     )
     return MultiHead(layer.contexts, layer.context_of, layer.queries, heads, layer.scale)

@@ -158,10 +158,9 @@ def saturation_heads(
     k = n if k is None else k
     if not 1 <= k <= n:
         raise LemmaxError(f"The Kruskal rank that is used lies between 1 and n = {n}, not {k}.")
-    if T > H * (k - 1) + 1:
-        raise LemmaxError(
-            f"{H} heads with {k} new examples at first guarantee {H * (k - 1) + 1}, not {T}."
-        )
+    most = H * (k - 1) + 1
+    if most < T:
+        raise LemmaxError(f"{H} heads with {k} new examples at first guarantee {most}, not {T}.")
     for number, E in enumerate(kept):
         rank = certified_rank(E).rank
         if rank < n:
@@ -200,7 +199,11 @@ def _direction(
     d = contexts[0].shape[1]
     bound = 1
     for _ in range(_TRIES):
-        v = list(given) if given is not None else [generator.randint(-bound, bound) for _ in range(d)]
+        v = (
+            list(given)
+            if given is not None
+            else [generator.randint(-bound, bound) for _ in range(d)]
+        )
         tie = next(((c, tie) for c, E in enumerate(contexts) if (tie := _tie(E, v))), None)
         if tie is None:
             return v

@@ -1,4 +1,4 @@
-r"""Do the assumptions of Mahdavi et al. hold on a real model? Decided on its stored floats, exactly.
+r"""Do the assumptions of Mahdavi et al. hold on a real model? Decided on stored floats, exactly.
 
 A float is a dyadic rational, so ranks and Kruskal ranks of stored activations are exact facts, and
 so is the rank of Z for stored weights (softmax logits are dyadic multiples of one scale). They are
@@ -73,7 +73,11 @@ class AttentionData:
 
 @dataclass(frozen=True)
 class AssumptionReport:
-    """One layer. Everything but the ``float32_*`` and ``sampled_*`` fields is exact."""
+    """One layer. Everything but the ``float*`` and ``sampled_*`` fields is exact.
+
+    The least singular value, over the queries and over each context, is what rounding would have to
+    reach before it could have made the rank: compare it with the error of the forward pass.
+    """
 
     name: str
     T: int
@@ -88,6 +92,7 @@ class AssumptionReport:
     kruskal_upper: int
     float32_rank_of_queries: int
     sampled_share_independent: float
+    float64_least_singular_value: float
     examples: int | None
     feature_rank_lower: int | None
     feature_rank_upper: int | None
@@ -162,9 +167,7 @@ def check_assumptions(
     """
     T, n, d = data.shape
     looked = min(T, contexts or T)
-    full = sum(
-        certified_rank(dyadic_matrix(data.contexts[t])).rank == n for t in range(looked)
-    )
+    full = sum(certified_rank(dyadic_matrix(data.contexts[t])).rank == n for t in range(looked))
     asked = min(T, queries or data.queries.shape[1] + 3)
     chosen = data.queries[:asked]
     kruskal = kruskal_rank(dyadic_matrix(chosen))
@@ -194,6 +197,7 @@ def check_assumptions(
         kruskal.upper,
         int(np.linalg.matrix_rank(single)),
         sampled_share(single, n, samples, seed),
+        _least_singular_value([chosen, *data.contexts[:looked]]),
         *rank_z,
     )
 
@@ -203,9 +207,7 @@ def exact_layer(data: AttentionData, examples: int | None = None) -> MultiHead:
     T, n, _ = data.shape
     wanted = examples or len(data.heads) * (n - 1) + 21
     used = min(T, wanted)
-    heads = [
-        ContextHead(dyadic_matrix(W_K), dyadic_matrix(W_Q)) for W_K, W_Q in data.heads
-    ]
+    heads = [ContextHead(dyadic_matrix(W_K), dyadic_matrix(W_Q)) for W_K, W_Q in data.heads]
     return multi_head(
         [dyadic_matrix(data.contexts[t]) for t in range(used)],
         dyadic_matrix(data.queries[:used]),
@@ -226,11 +228,57 @@ def sampled_share(vectors: NDArray[np.float32], k: int, samples: int, seed: int)
     return hits / samples
 
 
+def _least_singular_value(matrices: Sequence[Array]) -> float:
+    values = [np.linalg.svd(np.asarray(M, np.float64), compute_uv=False)[-1] for M in matrices]
+    return float(min(values))
+
+
 def _repeated(contexts: Array) -> int:
     """How many tokens of different contexts equal an earlier one: then no general position."""
     different = {E.tobytes(): E for E in np.ascontiguousarray(contexts)}.values()
     tokens = [row.tobytes() for E in different for row in np.ascontiguousarray(E)]
     return len(tokens) - len(set(tokens))
+
+
+# --- models given as arrays ---------------------------------------------------------------------
+
+
+def read_arrays(path: Path) -> list[AttentionData]:
+    """Layers from a .npz file with the arrays LAYER.contexts, LAYER.queries, LAYER.heads.0.W_K, ...
+
+    ``LAYER`` is any name; ``LAYER.scale`` may hold the scale as a string.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            arrays = dict(archive)
+    except (OSError, ValueError):
+        raise LemmaxError(f"{path} is not a .npz file of arrays.") from None
+    names = [key.removesuffix(".contexts") for key in arrays if key.endswith(".contexts")]
+    if not names:
+        raise LemmaxError(f"{path} has no array whose name ends with .contexts.")
+    found = []
+    for name in names:
+        if f"{name}.queries" not in arrays:
+            raise LemmaxError(f"{path} has {name}.contexts but no {name}.queries.")
+        heads = []
+        while f"{name}.heads.{len(heads)}.W_K" in arrays:
+            number = len(heads)
+            if f"{name}.heads.{number}.W_Q" not in arrays:
+                raise LemmaxError(f"{path} has no {name}.heads.{number}.W_Q.")
+            heads.append(
+                (arrays[f"{name}.heads.{number}.W_K"], arrays[f"{name}.heads.{number}.W_Q"])
+            )
+        scale = str(arrays.get(f"{name}.scale", "1"))
+        found.append(
+            AttentionData(name, arrays[f"{name}.contexts"], arrays[f"{name}.queries"], heads, scale)
+        )
+    return found
+
+
+def arrays_report(path: Path, *, examples: int | None = None) -> ModelReport:
+    """The assumptions of every layer of a .npz file."""
+    layers = tuple(check_assumptions(data, examples=examples) for data in read_arrays(path))
+    return ModelReport(path.name, layers, 0, None)
 
 
 # --- the pretrained model -----------------------------------------------------------------------
@@ -268,6 +316,7 @@ class ModelReport:
             "Kruskal rank",
             "float32 rank",
             "sampled",
+            "least σ",
             "rank Z",
             "Theorem 1",
             "H(n-1)+1",
@@ -282,7 +331,10 @@ class ModelReport:
                 _interval(r.kruskal_lower, r.kruskal_upper),
                 str(r.float32_rank_of_queries),
                 f"{r.sampled_share_independent:.0%}",
-                "-" if lower is None or upper is None else f"{_interval(lower, upper)} of {r.examples}",
+                f"{r.float64_least_singular_value:.1e}",
+                "-"
+                if lower is None or upper is None
+                else f"{_interval(lower, upper)} of {r.examples}",
                 str(r.theorem_1 or "-"),
                 str(r.shared_bound or "-"),
             )
@@ -292,9 +344,10 @@ class ModelReport:
         """What is exact, and about what."""
         n = self.layers[0].n
         found = [
-            "Ranks, Kruskal ranks and rank Z are exact for the stored float32 numbers.",
-            f"The float32 column and the share of random sets of {n} queries are not: they show "
-            "what a numerical test would have said.",
+            "Ranks, Kruskal ranks and rank Z are exact facts about the stored floats.",
+            f"The float32 rank and the share of random sets of {n} queries are not: they show "
+            "what a numerical test would have said. The least singular value of queries and "
+            "contexts says how far rounding is from making the rank.",
         ]
         if self.balls_independent is not None:
             word = "are independent" if self.balls_independent else "could not be shown independent"
@@ -317,7 +370,10 @@ class ModelReport:
             places - 0.2, [r.kruskal_lower for r in self.layers], 0.4, label="exact Kruskal rank"
         )
         axes.bar(
-            places + 0.2, [r.float32_rank_of_queries for r in self.layers], 0.4, label="float32 rank"
+            places + 0.2,
+            [r.float32_rank_of_queries for r in self.layers],
+            0.4,
+            label="float32 rank",
         )
         axes.axhline(self.layers[0].n, linestyle="--", color="black", linewidth=1, label="n")
         axes.set_xticks(places, [r.name for r in self.layers])
@@ -345,7 +401,10 @@ def minilm_layers(
             (
                 layer.W_K[:, h * size : (h + 1) * size],
                 np.concatenate(
-                    [layer.W_Q[:, h * size : (h + 1) * size], layer.b_Q[None, h * size : (h + 1) * size]]
+                    [
+                        layer.W_Q[:, h * size : (h + 1) * size],
+                        layer.b_Q[None, h * size : (h + 1) * size],
+                    ]
                 ),
             )
             for h in range(model.heads)

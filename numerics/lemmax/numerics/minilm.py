@@ -292,13 +292,13 @@ class MiniLM:
                 (arb_mat(mixed[h]) * _balls(W_V[:, h * size : (h + 1) * size])).tolist()
                 for h in range(self.heads)
             ]
-            values = [
-                [x for block in blocks for x in block[t]] for t in range(len(windows))
-            ]
+            values = [[x for block in blocks for x in block[t]] for t in range(len(windows))]
             biased = _add(values, layer.b_V)
             attended = _add((arb_mat(biased) * _balls(layer.W_O)).tolist(), layer.b_O)
             x = [
-                self._normalise_balls([a + b for a, b in zip(row, first, strict=True)], layer.norm_1)
+                self._normalise_balls(
+                    [a + b for a, b in zip(row, first, strict=True)], layer.norm_1
+                )
                 for row in attended
             ]
             inner = _add((arb_mat(x) * _balls(layer.W_1)).tolist(), layer.b_1)

@@ -47,8 +47,8 @@ def full_rank_by_balls(
 ) -> int:
     """The precision at which a ball of a determinant shows that the rank is min(n, d).
 
-    Looks at the first min(n, d) rows, or their Gram matrix where n < d. A ball away from zero is a proof; a ball
-    around zero is none, and the precision is doubled.
+    Looks at the first min(n, d) rows, or their Gram matrix where n < d. A ball away from zero is a
+    proof; a ball around zero is none, and the precision is doubled.
 
     >>> full_rank_by_balls(range(8), 8) <= 512
     True

@@ -87,9 +87,7 @@ class KruskalRank:
         return rf"{self.lower} \le {name} \le {self.upper}"
 
 
-def kruskal_rank(
-    rows: MatrixLike, *, floats: bool = False, budget: int = _BUDGET
-) -> KruskalRank:
+def kruskal_rank(rows: MatrixLike, *, floats: bool = False, budget: int = _BUDGET) -> KruskalRank:
     """The largest k such that any k of the rows are linearly independent.
 
     Parameters
@@ -118,7 +116,7 @@ def kruskal_rank(
     vectors = Matrix(flint)
     # Multiplying a row by a constant changes no dependency: make every row an integer row.
     integers = _integer_rows(vectors)
-    T, d = integers.nrows(), integers.ncols()
+    T = integers.nrows()
     r = certified_rank(integers).rank
     if r == T:
         return KruskalRank(vectors, T, T, "dual", ())
@@ -260,9 +258,7 @@ def _short_dependency(integers: fmpz_mat, r: int) -> tuple[int, ...]:
         dual = dependencies_modulo(integers, prime)
         if len(dual) == integers.nrows() - r:
             break
-    supports = sorted(
-        (tuple(t for t, x in enumerate(vector) if x) for vector in dual), key=len
-    )
+    supports = sorted((tuple(t for t, x in enumerate(vector) if x) for vector in dual), key=len)
     rows = integers.tolist()
     for subset in supports[:4]:
         if certified_rank(fmpz_mat([rows[t] for t in subset])).rank < len(subset):
@@ -317,7 +313,7 @@ class _Search:
         return None
 
     def _projected(self, k: int) -> Words:
-        """A random linear image in dimension k + 1 or less: independent images, independent rows."""
+        """A random linear image in dimension k + 1: where images are independent, rows are."""
         d = self.residues.shape[1]
         if d <= k + 1:
             return self.residues
@@ -373,7 +369,7 @@ class _Search:
         """
         import numpy as np
 
-        count, width = vectors.shape
+        count = len(vectors)
         if count < 3:
             return
         p = np.uint64(_SHORT_PRIME)

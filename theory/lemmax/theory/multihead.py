@@ -285,7 +285,9 @@ class MultiHead:
     @staticmethod
     def _scalar_values(head: ContextHead) -> Matrix:
         if head.values is None or head.values.shape[1] != 1:
-            raise LemmaxError("The Jacobian is that of one output: give W_V and W_O with d_out = 1.")
+            raise LemmaxError(
+                "The Jacobian is that of one output: give W_V and W_O with d_out = 1."
+            )
         return head.values
 
     def feature_rank(self) -> FeatureRank:
@@ -296,7 +298,9 @@ class MultiHead:
         """
         lower, prime, point = self._modular_rank("features", None)
         if lower == self.T:  # as many as there are rows: no ceiling is needed
-            return FeatureRank(self, lower, lower, CeilingBound(lower, (), lower, 0, 0), prime, point)
+            return FeatureRank(
+                self, lower, lower, CeilingBound(lower, (), lower, 0, 0), prime, point
+            )
         ceiling = feature_rank_ceiling(self.contexts, self.context_of, self.H)
         if lower < ceiling.value:
             lower, prime, point = self._modular_rank("features", ceiling.value)
@@ -310,9 +314,10 @@ class MultiHead:
         """
         upper, method = self.T, "size"
         if self.shared:
-            D = dimension_ceiling(self.contexts[self.context_of[0]], self.queries, self.H, self.d_h)
-            if D < upper:
-                upper, method = D, "dimension"
+            shared = self.contexts[self.context_of[0]]
+            ceiling = dimension_ceiling(shared, self.queries, self.H, self.d_h)
+            if ceiling < upper:
+                upper, method = ceiling, "dimension"
         lower, prime, point = self._modular_rank("jacobian", upper)
         return JacobianRank(self, lower, upper, method, prime, point)
 
@@ -554,8 +559,10 @@ def _depth(contexts: Any) -> int:
         if not contexts:
             raise ShapeError("A context needs at least one token.")
         contexts = contexts[0]
-    return depth + (2 if isinstance(contexts, (Matrix, fmpz_mat, fmpq_mat)) else 0) + (
-        int(contexts.ndim) if hasattr(contexts, "ndim") and contexts.ndim else 0
+    return (
+        depth
+        + (2 if isinstance(contexts, (Matrix, fmpz_mat, fmpq_mat)) else 0)
+        + (int(contexts.ndim) if hasattr(contexts, "ndim") and contexts.ndim else 0)
     )
 
 
