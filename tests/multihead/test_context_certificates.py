@@ -185,16 +185,15 @@ def damaged(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any,
             yield from damaged(value[key], (*path, key))
         yield (*path, "surplus"), "1"
     elif isinstance(value, list):
-        for wrong in ({}, "x", [[]], 1.5):
-            yield path, wrong
+        other: tuple[Any, ...] = ({}, "x", [[]], 1.5)
+        yield from ((path, wrong) for wrong in other)
         if value:
             yield from damaged(value[0], (*path, 0))
     elif isinstance(value, str):
-        for wrong in ("007", "1.5", "1/0", "2/4", "nan", 1.5, True, None, [], "0x"):
-            yield path, wrong
+        strange: tuple[Any, ...] = ("007", "1.5", "1/0", "2/4", "nan", 1.5, True, None, [], "0x")
+        yield from ((path, wrong) for wrong in strange)
     else:
-        for wrong in (-1, 1.5, True, "1", None, 2**60):
-            yield path, wrong
+        yield from ((path, wrong) for wrong in (-1, 1.5, True, "1", None, 2**60))
 
 
 def replaced(value: Any, path: tuple[Any, ...], new: Any) -> Any:

@@ -39,9 +39,9 @@ def model() -> MiniLM:
 
 @pytest.fixture(scope="module")
 def report(model: MiniLM) -> ModelReport:
-    """40 windows of 12 tokens; rank Z of layer 2 is left to the command line, which has time."""
+    """32 windows of 12 tokens; rank Z of layer 2 is left to the command line, which has time."""
     text = TEXT.read_text(encoding="utf-8")
-    return minilm_report(text, n=12, examples=40, stride=5, heads=False, balls=40, model=model)
+    return minilm_report(text, n=12, examples=32, stride=6, heads=False, balls=32, model=model)
 
 
 # --- claims -------------------------------------------------------------------------------------
@@ -63,9 +63,9 @@ def test_assumptions_in_practice(report: ModelReport, measure: Measure) -> None:
     kruskal = ", ".join(str(r.kruskal_lower) for r in later)
     measure(
         "reproduced" if holds and not_general else "not-reproduced",
-        "MiniLM, 40 windows of n = 12 tokens of one text, stored float32 inputs of layers 2 to 6: "
+        "MiniLM, 32 windows of n = 12 tokens of one text, stored float32 inputs of layers 2 to 6: "
         f"{contexts} of {checked} contexts of rank n (95% interval {low:.3f} to {high:.3f}), "
-        f"Kruskal ranks of the 40 queries {kruskal}, least singular value {margin:.1e}; "
+        f"Kruskal ranks of the 32 queries {kruskal}, least singular value {margin:.1e}; "
         f"{report.layers[0].repeated_tokens} repeated tokens among the embeddings.",
     )
 
@@ -78,7 +78,7 @@ def test_attention_raises_kruskal(report: ModelReport, measure: Measure) -> None
     proved = report.balls_independent is True  # real arithmetic, not the rounding of floats
     measure(
         "reproduced" if raised and proved else "not-reproduced",
-        f"MiniLM, 40 windows of n = 12 tokens: the first position has Kruskal rank "
+        f"MiniLM, 32 windows of n = 12 tokens: the first position has Kruskal rank "
         f"{before.kruskal_upper} before layer 1 and {after.kruskal_lower} after it; all "
         f"{report.balls_examples} vectors after layer 1 are independent in real arithmetic: "
         f"{'proved by balls' if proved else 'not proved'}.",

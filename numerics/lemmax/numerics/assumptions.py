@@ -260,7 +260,7 @@ def read_arrays(path: Path) -> list[AttentionData]:
     for name in names:
         if f"{name}.queries" not in arrays:
             raise LemmaxError(f"{path} has {name}.contexts but no {name}.queries.")
-        heads = []
+        heads: list[tuple[Array, Array]] = []
         while f"{name}.heads.{len(heads)}.W_K" in arrays:
             number = len(heads)
             if f"{name}.heads.{number}.W_Q" not in arrays:

@@ -67,7 +67,7 @@ class WordPiece:
     def words(self, text: str) -> list[str]:
         """Lower-case words and punctuation marks, accents removed."""
         plain = unicodedata.normalize("NFD", text.lower())
-        spaced = []
+        spaced: list[str] = []
         for letter in plain:
             category = unicodedata.category(letter)
             if category == "Mn" or (category.startswith("C") and letter not in "\t\n\r"):
@@ -83,16 +83,13 @@ class WordPiece:
             pieces: list[int] = []
             start = 0
             while start < len(word):
-                end = len(word)
-                while end > start:
-                    piece = ("##" if start else "") + word[start:end]
-                    if piece in self.index:
-                        break
-                    end -= 1
-                if end == start or len(word) > 100:
+                front = "##" if start else ""
+                ends = range(len(word), start, -1)
+                end = next((e for e in ends if front + word[start:e] in self.index), None)
+                if end is None or len(word) > 100:
                     pieces = [self.index["[UNK]"]]
                     break
-                pieces.append(self.index[piece])
+                pieces.append(self.index[front + word[start:end]])
                 start = end
             found += pieces
         return found

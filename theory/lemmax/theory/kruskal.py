@@ -21,7 +21,7 @@ import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import combinations
-from math import comb
+from math import comb, gcd
 from typing import TYPE_CHECKING, Any, Literal
 
 from flint import fmpq_mat, fmpz_mat, nmod_mat
@@ -128,10 +128,9 @@ def kruskal_rank(rows: MatrixLike, *, floats: bool = False, budget: int = _BUDGE
 def _integer_rows(vectors: Matrix) -> fmpz_mat:
     rows = []
     for row in vectors.flint.tolist():
-        cleared = fmpq_mat([row]).numer_denom()[0]
-        content = cleared.content() if hasattr(cleared, "content") else 0
-        entries = cleared.entries()
-        rows.append([x // content for x in entries] if content and content > 1 else entries)
+        entries = [int(x) for x in fmpq_mat([row]).numer_denom()[0].entries()]
+        content = gcd(*entries) or 1
+        rows.append([x // content for x in entries])
     return fmpz_mat(rows)
 
 
@@ -141,10 +140,7 @@ def _integer_rows(vectors: Matrix) -> fmpz_mat:
 def _by_gale_duality(vectors: Matrix, integers: fmpz_mat, r: int) -> KruskalRank:
     """Exact where the space of dependencies has dimension m = T - r <= 3."""
     T, d = integers.nrows(), integers.ncols()
-    for prime in primes():
-        dual = dependencies_modulo(integers, prime)
-        if len(dual) == T - r:
-            break
+    dual, prime = _dependencies(integers, r)
     lower = T - largest_hyperplane(dual, prime)[0] - 1
     upper, dependent = min(r, d), tuple[int, ...]()
     if lower < upper or upper < min(T, d):
@@ -153,6 +149,15 @@ def _by_gale_duality(vectors: Matrix, integers: fmpz_mat, r: int) -> KruskalRank
         if subset is not None and len(subset) - 1 <= upper:
             upper, dependent = len(subset) - 1, subset
     return KruskalRank(vectors, lower, upper, "dual", dependent)
+
+
+def _dependencies(integers: fmpz_mat, r: int) -> tuple[list[list[int]], int]:
+    """All dependencies modulo a prime that keeps the rank r, and that prime."""
+    for prime in primes():
+        dual = dependencies_modulo(integers, prime)
+        if len(dual) == integers.nrows() - r:
+            return dual, prime
+    raise AssertionError("some prime keeps the rank")
 
 
 def dependencies_modulo(integers: fmpz_mat, prime: int) -> list[list[int]]:
@@ -254,10 +259,7 @@ def _by_search(vectors: Matrix, integers: fmpz_mat, r: int, budget: int) -> Krus
 
 def _short_dependency(integers: fmpz_mat, r: int) -> tuple[int, ...]:
     """A dependent subset read off one echelon form: a vector and the pivots that express it."""
-    for prime in primes():
-        dual = dependencies_modulo(integers, prime)
-        if len(dual) == integers.nrows() - r:
-            break
+    dual, _ = _dependencies(integers, r)
     supports = sorted((tuple(t for t, x in enumerate(vector) if x) for vector in dual), key=len)
     rows = integers.tolist()
     for subset in supports[:4]:
@@ -280,7 +282,7 @@ class _Search:
 
     def cost(self, k: int) -> int:
         """Array entries that deciding k touches."""
-        width = min(self.residues.shape[1], k + 2)
+        width = min(int(self.residues.shape[1]), k + 2)
         if k <= 2:
             return self.T * self.T * width
         return comb(self.T, k - 3) * (width * self.T) + 12 * comb(self.T, k - 1)
@@ -303,9 +305,7 @@ class _Search:
         for t, row in enumerate(self.rows):
             lead = next(x for x in row if x)
             sign = 1 if lead > 0 else -1
-            content = 0
-            for x in row:
-                content = _gcd(content, abs(int(x)))
+            content = gcd(*map(int, row))
             key = tuple(int(x) * sign // content for x in row)
             if key in seen:
                 return seen[key], t
@@ -373,10 +373,8 @@ class _Search:
         if count < 3:
             return
         p = np.uint64(_SHORT_PRIME)
-        for _ in range(20):
-            g, f1, f2 = (self._functional(vectors) for _ in range(3))
-            if g.all() or not vectors.any(axis=1).all():
-                break
+        # Where g(v_j) = 0 all vectors look proportional: false alarms, never a miss.
+        g, f1, f2 = (self._functional(vectors) for _ in range(3))
         # The 2 x 2 minors of (f, g) on (v_t, v_j), for all j < t at once.
         left, right = np.triu_indices(count, 1)
         first = (f1[right] * g[left] + (p - g[right]) * f1[left]) % p
@@ -431,12 +429,6 @@ def _inverses(values: Words) -> Words:
         last = np.array([pow(int(values[-1]), -1, _SHORT_PRIME)], dtype=np.uint64)
         found = np.concatenate([found, last])
     return found
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
 
 
 def kruskal_rank_by_enumeration(rows: MatrixLike) -> int:

@@ -49,7 +49,7 @@ _POINT = 1_234_567_890_123_456_789  # any residue would do; a fixed one makes ce
 _ATTEMPTS = 4  # points that are tried before a modular rank below the ceiling is reported
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class ContextHead:
     """One head: W_K (d × d_h), W_Q (d_q × d_h) and, where outputs matter, W_V and W_O.
 
@@ -59,14 +59,23 @@ class ContextHead:
 
     W_K: Matrix
     W_Q: Matrix
-    W_V: Matrix | None = None
-    W_O: Matrix | None = None
+    W_V: Matrix | None
+    W_O: Matrix | None
 
-    def __post_init__(self) -> None:
-        for name in ("W_K", "W_Q", "W_V", "W_O"):
-            value = getattr(self, name)
+    def __init__(
+        self,
+        W_K: MatrixLike,
+        W_Q: MatrixLike,
+        W_V: MatrixLike | None = None,
+        W_O: MatrixLike | None = None,
+    ) -> None:
+        for name, value in (("W_K", W_K), ("W_Q", W_Q), ("W_V", W_V), ("W_O", W_O)):
             if value is not None and not isinstance(value, Matrix):
-                object.__setattr__(self, name, Matrix(value))
+                value = Matrix(value)
+            object.__setattr__(self, name, value)
+        self._check_shapes()
+
+    def _check_shapes(self) -> None:
         if self.W_K.shape[1] != self.W_Q.shape[1]:
             raise ShapeError(
                 f"W_K has {self.W_K.shape[1]} columns and W_Q {self.W_Q.shape[1]}: "
@@ -551,19 +560,15 @@ def group_contexts(
 
 def _depth(contexts: Any) -> int:
     """2 for one matrix, 3 for a sequence of matrices."""
-    if hasattr(contexts, "ndim"):
-        return int(contexts.ndim)
     depth = 0
     while isinstance(contexts, (list, tuple)):
         depth += 1
         if not contexts:
             raise ShapeError("A context needs at least one token.")
         contexts = contexts[0]
-    return (
-        depth
-        + (2 if isinstance(contexts, (Matrix, fmpz_mat, fmpq_mat)) else 0)
-        + (int(contexts.ndim) if hasattr(contexts, "ndim") and contexts.ndim else 0)
-    )
+    if isinstance(contexts, (Matrix, fmpz_mat, fmpq_mat)):
+        return depth + 2
+    return depth + int(getattr(contexts, "ndim", 0))
 
 
 @dataclass(frozen=True)
