@@ -1019,6 +1019,8 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
     if error < 0 or A.scale not in ("1", "ln2"):
         refuse("Outputs", "need an error >= 0 and the scale 1 or ln2")
     logits, q = attention_logits(A)
+    weights = len(labels) * len(labels[0]) * len(values) * len(A.contexts[0])
+    affordable(400 * weights, 99, 99, "The attention")
     reach = max(max(row) - min(row) for rows in logits for row in rows)
     exact = A.scale == "ln2" and q == 1 and reach <= LIMITS["precision bits"]
     tables = [[product(E, V) for V in values] for E in A.contexts]
@@ -1026,32 +1028,31 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
     def enclosure(t: int, k: int, bits: int) -> tuple[Fraction, Fraction]:
         low = high = Fraction(0)
         for row, U in zip(logits[t], tables[A.context_of[t]], strict=True):
-            gaps = [max(row) - x for x in row]
-            pairs = [
-                (1 << bits - x,) * 2 if exact else power(Fraction(x, q), A.scale, bits)
-                for x in gaps
-            ]
-            least = min(u[k] for u in U)
-            (down, up), (fewest, most) = (
-                [
-                    sum((w * x for w, x in zip(side, xs, strict=True)), Fraction(0))
-                    for side in zip(*pairs, strict=True)
-                ]
-                for xs in ([u[k] - least for u in U], [1] * len(U))
-            )  # Σ w (u - least) and Σ w, each from below and from above
-            low, high = low + least + down / most, high + least + up / fewest
+            gaps, u = [max(row) - x for x in row], [x[k] for x in U]
+            found = (
+                [(1 << bits - x,) * 2 for x in gaps]
+                if exact
+                else [power(Fraction(x, q), A.scale, bits) for x in gaps]
+            )
+            lows, highs = zip(*found, strict=True)
+            down, up = (
+                sum(w * (x - min(u)) for w, x in zip(ws, u, strict=True)) for ws in (lows, highs)
+            )
+            low, high = (
+                low + min(u) + Fraction(down, sum(highs)),
+                high + min(u) + Fraction(up, sum(lows)),
+            )
         return low, high
 
-    for t, row in enumerate(labels):
-        for k, y in enumerate(row):
-            for bits in [reach] if exact else precisions():
-                low, high = enclosure(t, k, bits)
-                if y - error <= low and high <= y + error:
-                    break
-                if low > y + error or high < y - error:
-                    return Step(False, f"example {t}: output {k} is off by more than the error")
-            else:
-                raise Undecided(f"example {t}: output {k} is too close to the error")
+    for (t, row), k in itertools.product(enumerate(labels), range(len(labels[0]))):
+        for bits in [reach] if exact else precisions():
+            low, high = enclosure(t, k, bits)
+            if row[k] - error <= low and high <= row[k] + error:
+                break
+            if low > row[k] + error or high < row[k] - error:
+                return Step(False, f"example {t}: output {k} is off by more than the error")
+        else:
+            raise Undecided(f"example {t}: output {k} is too close to the error")
     return Step(True, f"the outputs of all {len(labels)} examples are within {brief(error)}")
 
 
@@ -1333,11 +1334,7 @@ VOCABULARY: dict[str, Word] = {
     "shared": Word((_A,), "one context for all examples", lambda A: len(set(A.context_of)) == 1),
     "least_context_rank": Word((_A,), "of all contexts", lambda A: min(map(rank, A.contexts))),
     "query_matrix": Word((_A,), "one query a row", lambda A: A.queries),
-    "all_tokens": Word(
-        (_A,),
-        "the tokens of all contexts and all queries, as rows",
-        lambda A: Matrix((*itertools.chain(*A.contexts), *A.queries)),
-    ),
+    "all_tokens": Word((_A,), "and queries", lambda A: Matrix((*sum(A.contexts, ()), *A.queries))),
     "feature_rank_lower": Word((_A,), "rank Z mod a prime, at most rank Z", feature_rank_lower),
     "independent_share": Word((_M, _N), "of the sets of k rows", independent_share),
     "kruskal_rank": Word((_M,), "any so many rows are independent", kruskal_rank),
@@ -1354,6 +1351,7 @@ class Statement:
 
 
 RESERVED = ("wong/", "dana/", "mahdavi/", "lemmax/")
+_SHARED = ("shared(A) == 1", "least_context_rank(A) == context_length(A)")
 STATEMENTS: dict[str, Statement] = {
     "wong/argmax-rank-one": Statement({"M": Matrix}, ("rank(M) == 1",), "rank(argmax(M)) <= 2"),
     "lemmax/argmax-rank-one-sharp": Statement(
@@ -1377,20 +1375,12 @@ STATEMENTS: dict[str, Statement] = {
     ),
     "mahdavi/kruskal-weakening-tight": Statement(
         {"A": MultiHead},
-        (
-            "shared(A) == 1",
-            "least_context_rank(A) == context_length(A)",
-            "kruskal_rank(query_matrix(A)) < context_length(A)",
-        ),
+        (*_SHARED, "kruskal_rank(query_matrix(A)) < context_length(A)"),
         "feature_rank_lower(A) <= head_count(A) * (kruskal_rank(query_matrix(A)) - 1) + 1",
     ),
     "mahdavi/head-dimension-rank": Statement(
         {"A": MultiHead},
-        (
-            "shared(A) == 1",
-            "least_context_rank(A) == context_length(A)",
-            "head_dimension(A) <= context_length(A)",
-        ),
+        (*_SHARED, "head_dimension(A) <= context_length(A)"),
         "feature_rank_lower(A) <= head_count(A) * (head_dimension(A) - 1) + 1",
     ),
     "mahdavi/general-position-limit": Statement(
