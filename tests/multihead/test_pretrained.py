@@ -223,7 +223,8 @@ def test_command_on_arrays(tmp_path: Path) -> None:
     assert layer["assumption_1"] is True
     assert chart.read_text(encoding="utf-8").startswith("<?xml")
     told = CliRunner().invoke(app, ["assumptions", "--model", str(path)])
-    assert "exact facts about the stored floats" in told.output
+    assert "Exact facts about the stored floats" in told.output
+    assert max(map(len, told.output.splitlines()[:2])) <= 80
 
 
 @pytest.mark.parametrize(

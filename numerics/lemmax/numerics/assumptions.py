@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -311,32 +311,31 @@ class ModelReport:
         table = Table(box=None, pad_edge=False)
         for title in (
             "input of",
-            "contexts of rank n",
-            "distinct queries",
-            "Kruskal rank",
-            "float32 rank",
+            "rank n",
+            "distinct",
+            "Kruskal",
+            "float32",
             "sampled",
             "least σ",
             "rank Z",
-            "Theorem 1",
-            "H(n-1)+1",
+            "Thm 1",
         ):
-            table.add_column(title, justify="left" if title == "input of" else "right")
+            side: Literal["left", "right"] = "left" if title == "input of" else "right"
+            table.add_column(title, justify=side, no_wrap=True)
         for r in self.layers:
             lower, upper = r.feature_rank_lower, r.feature_rank_upper
             table.add_row(
                 r.name,
-                f"{r.contexts_full_rank} of {r.contexts_checked}",
-                f"{r.distinct_queries} of {r.queries_checked}",
+                f"{r.contexts_full_rank}/{r.contexts_checked}",
+                f"{r.distinct_queries}/{r.queries_checked}",
                 _interval(r.kruskal_lower, r.kruskal_upper),
                 str(r.float32_rank_of_queries),
                 f"{r.sampled_share_independent:.0%}",
-                f"{r.float64_least_singular_value:.1e}",
+                f"{r.float64_least_singular_value:.0e}",
                 "-"
                 if lower is None or upper is None
-                else f"{_interval(lower, upper)} of {r.examples}",
+                else f"{_interval(lower, upper)}/{r.examples}",
                 str(r.theorem_1 or "-"),
-                str(r.shared_bound or "-"),
             )
         return table
 
@@ -344,10 +343,12 @@ class ModelReport:
         """What is exact, and about what."""
         n = self.layers[0].n
         found = [
-            "Ranks, Kruskal ranks and rank Z are exact facts about the stored floats.",
-            f"The float32 rank and the share of random sets of {n} queries are not: they show "
-            "what a numerical test would have said. The least singular value of queries and "
-            "contexts says how far rounding is from making the rank.",
+            "Exact facts about the stored floats: contexts of rank n, distinct queries, the "
+            "Kruskal rank of the queries, rank Z of the trained heads for so many examples.",
+            f"Numerical: the float32 rank of the queries, the share of random sets of {n} queries "
+            "with float32 rank n, and the least singular value of queries and contexts, which says "
+            "how far rounding is from making the rank.",
+            "Thm 1 is what Theorem 1 promises under its assumptions; rank Z may exceed it.",
         ]
         if self.balls_independent is not None:
             word = "are independent" if self.balls_independent else "could not be shown independent"
