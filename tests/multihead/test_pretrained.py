@@ -119,6 +119,30 @@ def test_tokenizer_gives_the_known_numbers(model: MiniLM) -> None:
 
 
 @installed
+@pytest.mark.parametrize(
+    ("sentence", "similarity"),
+    [
+        ("That is a happy dog", 0.695),
+        ("That is a very happy person", 0.943),
+        ("Today is a sunny day", 0.257),
+    ],
+)
+def test_forward_pass_gives_the_published_similarities(
+    sentence: str, similarity: float, model: MiniLM
+) -> None:
+    """The three similarities to one sentence that the model's public page shows."""
+
+    def embedding(text: str) -> Any:
+        first, last = model.tokenizer.index["[CLS]"], model.tokenizer.index["[SEP]"]
+        tokens = np.array([[first, *model.tokenizer.ids(text), last]])
+        mean = model.hidden(tokens)[-1][0].mean(axis=0)
+        return mean / np.linalg.norm(mean)
+
+    found = float(embedding("That is a happy person") @ embedding(sentence))
+    assert abs(found - similarity) < 0.001
+
+
+@installed
 def test_trained_heads_exceed_the_bound_of_the_theorem(model: MiniLM) -> None:
     """Layer 2 on windows of four tokens: rank Z = T = 40 > H(n - 1) + 1 = 37, exactly."""
     text = TEXT.read_text(encoding="utf-8")
@@ -186,6 +210,14 @@ def test_equal_queries_and_deficient_contexts_are_seen() -> None:
     assert found.assumption_1 is False
     assert found.contexts_full_rank == 8
     assert found.repeated_tokens == 1
+
+
+def test_more_queries_than_can_be_decided_leave_an_interval() -> None:
+    draw = np.random.default_rng(3)
+    made = AttentionData("many", draw.normal(size=(90, 3, 24)), draw.normal(size=(90, 24)))
+    found = check_assumptions(made)
+    assert 3 <= found.kruskal_lower < found.kruskal_upper == 24
+    assert found.assumption_1 is True
 
 
 def test_floats_are_read_bit_by_bit() -> None:

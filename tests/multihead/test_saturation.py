@@ -217,7 +217,7 @@ def test_tightness_memorization_all_sign_labels_with_one_head(T: int, certify: C
         name = None
         if T == 3:
             signs = "".join("+" if y > 0 else "-" for y in labels)
-            name = f"mahdavi/tightness-memorization{signs.replace('+', 'p').replace('-', 'm')}"
+            name = f"mahdavi/tightness-memorization-{signs.replace('+', 'p').replace('-', 'm')}"
         certify(layer.output_certificate([[y] for y in labels], 0), ship_as=name)
 
 

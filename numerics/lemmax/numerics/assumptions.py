@@ -152,8 +152,9 @@ def check_assumptions(
     Parameters
     ----------
     contexts, queries, examples
-        How many contexts, queries and examples of Z to look at; all contexts, d + 3 queries and
-        as many examples as exceed H(n - 1) + 1 by twenty, unless given.
+        How many contexts, queries and examples of Z to look at; all contexts, all queries and
+        as many examples as exceed H(n - 1) + 1 by twenty, unless given. Up to d + 3 queries in
+        general have an exact Kruskal rank; more of them may leave an interval.
     samples, seed
         For the published approximate test: random sets of n queries, float32 rank.
 
@@ -168,7 +169,7 @@ def check_assumptions(
     T, n, d = data.shape
     looked = min(T, contexts or T)
     full = sum(certified_rank(dyadic_matrix(data.contexts[t])).rank == n for t in range(looked))
-    asked = min(T, queries or data.queries.shape[1] + 3)
+    asked = min(T, queries or T)
     chosen = data.queries[:asked]
     kruskal = kruskal_rank(dyadic_matrix(chosen))
     single = np.asarray(chosen, dtype=np.float32)
