@@ -234,6 +234,51 @@ def rank(
         out.print(f"The given decomposition adds up: {len(given)} terms.")
 
 
+@app.command()
+def assumptions(
+    model: Annotated[
+        str, typer.Option(help="minilm, or a .npz file of contexts, queries and heads.")
+    ] = "minilm",
+    text: Annotated[Path | None, typer.Option(help="A text file, for minilm.")] = None,
+    tokens: Annotated[int, typer.Option(help="Tokens in a window, the context length n.")] = 16,
+    examples: Annotated[int | None, typer.Option(help="Windows to look at; d + 3 if free.")] = None,
+    layer: Annotated[list[int] | None, typer.Option(help="Only these layers, from 1.")] = None,
+    balls: Annotated[int, typer.Option(help="Windows in real arithmetic through layer 1.")] = 48,
+    figure: Annotated[Path | None, typer.Option(help="Write a bar chart to this file.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Decide whether the assumptions of Mahdavi et al. hold on a real model, exactly.
+
+    Ranks are exact facts about the stored floats; the report says what balls prove beyond that,
+    and what float32 and random subsets would have said.
+
+    Example: `lemmax assumptions --model minilm --text essay.txt --layer 1 --layer 2`
+    """
+    from lemmax.numerics.assumptions import arrays_report, minilm_report
+
+    if model == "minilm":
+        if text is None:
+            raise LemmaxError("Name a text with --text FILE.")
+        try:
+            content = text.read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            raise LemmaxError(f"{text} is not a readable text file.") from None
+        report = minilm_report(content, n=tokens, examples=examples, layers=layer, balls=balls)
+    elif model.endswith(".npz"):
+        report = arrays_report(Path(model), examples=examples)
+    else:
+        raise LemmaxError(f"The model is 'minilm' or a .npz file, not {model!r}.")
+    if figure is not None:
+        report.figure(figure)
+    if as_json:
+        typer.echo(json.dumps(report.to_json(), indent=2))
+        return
+    out = console()
+    out.print(report.table())
+    for sentence in report.sentences():
+        out.print(sentence)
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and status 2."""
     try:

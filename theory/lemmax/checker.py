@@ -121,6 +121,17 @@ class Layer:
     heads: tuple[Head, ...]
 
 
+@dataclass(frozen=True)
+class MultiHead:
+    """Heads (W_K, W_Q, V or None) on contexts (n × d) and queries; logits are times ``scale``."""
+
+    contexts: tuple[Matrix, ...]
+    context_of: tuple[int, ...]
+    queries: Matrix
+    scale: str
+    heads: tuple[tuple[Matrix, Matrix, Matrix | None], ...]
+
+
 # --- reading ------------------------------------------------------------------------------------
 
 
@@ -297,6 +308,28 @@ def layer(value: object, where: str) -> Layer:
         heads.append(Head(W_Q, W_K, W_V, W_O))
     unembedding = matrix(data["W_U"], f"{where}.W_U", rows=d, columns=len(tokens))
     return Layer(tuple(tokens), unit, embedding, unembedding, tuple(heads))
+
+
+def multi_head(value: object, where: str) -> MultiHead:
+    data = fields(value, where, "contexts context_of queries scale heads")
+    contexts = tensor_value(data["contexts"], f"{where}.contexts")
+    of = [integer(c, "context_of", len(contexts)) for c in items(data["context_of"], "context_of")]
+    queries = matrix(data["queries"], f"{where}.queries", rows=len(of))
+    scale = data["scale"]
+    if type(scale) is not str or not re.fullmatch(r"1|ln2|1/sqrt\([1-9][0-9]{0,8}\)", scale):
+        refuse(f"{where}.scale", "must be 1, ln2 or 1/sqrt(N)")
+    heads, outputs = [], set()
+    for head in items(data["heads"], f"{where}.heads"):
+        known = type(head) is dict and "V" in head
+        part = fields(head, "A head", "W_K W_Q" + " V" * known)
+        W_K = matrix(part["W_K"], "W_K", rows=len(contexts[0][0]))
+        W_Q = matrix(part["W_Q"], "W_Q", rows=len(queries[0]), columns=len(W_K[0]))
+        V = matrix(part["V"], "V", rows=len(W_K)) if known else None
+        heads.append((W_K, W_Q, V))
+        outputs.add(len(V[0]) if V else 0)
+    if len(outputs) != 1:
+        refuse(f"{where}.heads", "have different numbers of outputs")
+    return MultiHead(tuple(contexts), tuple(of), queries, scale, tuple(heads))
 
 
 def triples(value: object, where: str) -> list[list[Any]]:
@@ -1072,6 +1105,250 @@ def dual_bound(
     return min(gains)
 
 
+# --- contexts and queries (Mahdavi, Liao and Thrampoulidis 2024) --------------------------------
+
+
+def attention_logits(A: MultiHead) -> tuple[list[list[list[int]]], int]:
+    """Integers a[t][h][j] and q > 0: head h has the logits a / q = E W_K W_Qᵀ e, times scale."""
+    T, (n, d) = len(A.context_of), (len(A.contexts[0]), len(A.contexts[0][0]))
+    contexts, d_c = cleared_all(A.contexts)
+    (queries,), d_e = cleared_all([A.queries])
+    keys, d_k = cleared_all([head[0] for head in A.heads])
+    maps, d_q = cleared_all([head[1] for head in A.heads])
+    bits = sum(max(map(bits_of, part)) for part in (contexts, [queries], keys, maps))
+    width = sum(len(W[0]) for W in keys)
+    affordable(T * (n * d * len(keys) + width * (d + len(maps[0]))), bits, bits // 2, "The logits")
+    rows = [
+        [
+            [dot(x, direction) for x in contexts[c]]
+            for W_K, W_Q in zip(keys, maps, strict=True)
+            for direction in [times(times(e, W_Q), list(zip(*W_K, strict=True)))]
+        ]
+        for e, c in zip(queries, A.context_of, strict=True)
+    ]
+    q = d_c * d_e * d_k * d_q
+    common = math.gcd(q, *(x for heads in rows for row in heads for x in row))
+    return [[[x // common for x in row] for row in heads] for heads in rows], q // common
+
+
+def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[int]]:
+    """Z, or the Jacobian of the output in all W_K, W_Q, V, at z mod p, columns scaled.
+
+    With u = E V and g_j = θ_j (u_j - θᵀu), the derivatives in W_K_ab, W_Q_ab and V_a are, up to
+    the scale, (gᵀE)_a (W_Qᵀe)_b, e_a (gᵀE W_K)_b and (θᵀE)_a.
+    """
+    logits, q = attention_logits(A)
+    if A.scale == "ln2" and q != 1:
+        refuse("The logits", "must be integers in unit ln2")
+    contexts, (queries,) = cleared_all(A.contexts)[0], cleared_all([A.queries])[0]
+    weights = [[cleared_all([W])[0][0] if W else [] for W in head] for head in A.heads]
+    found: list[list[int]] = []
+    for e, c, rows in zip(queries, A.context_of, logits, strict=True):
+        E, line = contexts[c], []
+        for row, (W_K, W_Q, V) in zip(rows, weights, strict=True):
+            powers = [pow(z, (x - min(row)) % (p - 1), p) for x in row]
+            if sum(powers) % p == 0:
+                refuse("lower", "names a prime that divides a softmax denominator")
+            inverse = pow(sum(powers), -1, p)
+            theta = [x * inverse % p for x in powers]
+            if jacobian:
+                u = [dot(x, (v[0] for v in V)) for x in E]
+                mean = dot(theta, u)
+                gE = times([a * (b - mean) % p for a, b in zip(theta, u, strict=True)], E)
+                line += [a * b for a in gE for b in times(e, W_Q)]
+                line += [a * b for a in e for b in times(gE, W_K)]
+            line += times(theta, E)
+        found.append([x % p for x in line])
+    return found
+
+
+def spans(contexts: Sequence[Matrix]) -> tuple[int, int]:
+    """The dimensions ρ of all tokens and δ of all differences of two tokens of one context."""
+    steps = [tuple(map(operator.sub, x, E[0])) for E in contexts for x in E[1:]]
+    return rank([x for E in contexts for x in E]) if contexts else 0, rank(steps) if steps else 0
+
+
+def check_multi_head(data: Mapping[str, Any]) -> Iterator[Step]:
+    """Bounds for rank Z or for the rank of the Jacobian, or outputs close to labels.
+
+    Ceiling of rank Z for a set F of contexts: rows outside F, + ρ + (H - 1) δ, since after
+    subtracting the first block of columns the rows of block h are Eᵀ(θ_h - θ_1), combinations of
+    differences. Dimension: with one context the outputs depend on the weights only through a
+    δ × κ matrix of rank <= r and δ numbers a head, and through one constant.
+    """
+    fields(data, "The certificate", "contexts context_of queries scale heads assertion")
+    A = multi_head({k: v for k, v in data.items() if k != "assertion"}, "The certificate")
+    claim, H, T = data["assertion"], len(A.heads), len(A.context_of)
+    ranks = "lower upper"
+    options = {"feature-rank": ranks, "jacobian-rank": ranks, "outputs": "labels error"}
+    kind = variant(claim, "assertion", "type", options)
+    if kind != "feature-rank" and A.heads[0][2] is None:
+        refuse("The heads", "must have V")
+    if kind == "outputs":
+        yield check_outputs(A, claim)
+        return
+    lower, jacobian = claim["lower"], kind == "jacobian-rank"
+    if jacobian and A.heads[0][2] and len(A.heads[0][2][0]) != 1:
+        refuse("The Jacobian", "is that of one output")
+    fields(lower, "lower", "bound prime rows columns" + " point" * (A.scale != "ln2"))
+    p = prime(lower["prime"], "lower.prime")
+    z = whole(lower["point"], "lower.point") if A.scale != "ln2" else 2
+    if not 2 <= z < p:
+        refuse("lower", "must have 2 <= point < prime (in unit ln2 the point is 2)")
+    methods = (
+        {"size": "bound", "dimension": "bound"} if jacobian else {"contexts": "bound contexts"}
+    )
+    method = variant(claim["upper"], "upper", "method", methods)
+    top = integer(claim["upper"]["bound"], "upper.bound", 2**53)
+    chosen = indices(claim["upper"].get("contexts", []), "upper.contexts", len(A.contexts))
+    if method == "dimension" and len(set(A.context_of)) != 1:
+        refuse("upper", "needs one context for all examples")
+    table = rows_mod(A, p, z, jacobian)
+    _, rows, columns = minor_of(lower, T, len(table[0]))
+    minor, name = [[table[i][j] for j in columns] for i in rows], "J" if jacobian else "Z"
+    yield check_minor(minor, p, integer(lower["bound"], "lower.bound", T + 1), name)
+    bound, text = T, f"there are {T} rows"
+    if method == "contexts":
+        outside = sum(c not in chosen for c in A.context_of)
+        rho, delta = spans([A.contexts[c] for c in chosen])
+        bound = outside + rho + (H - 1) * delta
+        text = f"{outside} rows outside + {rho} + {H - 1} * {delta}"
+    elif method == "dimension":
+        delta, kappa = spans([A.contexts[A.context_of[0]]])[1], rank(A.queries)
+        r = min(max(len(W_K[0]) for W_K, _, _ in A.heads), delta, kappa)
+        bound = H * (r * (delta + kappa - r) + delta) + 1
+        text = f"{H} * ({r} * ({delta} + {kappa} - {r}) + {delta}) + 1"
+    ok = bound == top
+    yield Step(ok, f"rank {name} <= {top}: {text}" if ok else f"the bound is {bound}, not {top}")
+
+
+def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
+    """Every output Σ_h θᵀ E V is within ``error`` of its label; in unit ln2 also for error 0."""
+    values = [V for _, _, V in A.heads if V is not None]
+    labels = matrix(claim["labels"], "labels", len(A.context_of), len(values[0][0]))
+    error = number(claim["error"], "error")
+    if error < 0 or A.scale not in ("1", "ln2"):
+        refuse("Outputs", "need an error >= 0 and the scale 1 or ln2")
+    logits, q = attention_logits(A)
+    weights = len(labels) * len(labels[0]) * len(values) * len(A.contexts[0])
+    affordable(400 * weights, 99, 99, "The attention")
+    reach = max(max(row) - min(row) for rows in logits for row in rows)
+    exact = A.scale == "ln2" and q == 1 and reach <= LIMITS["precision bits"]
+    tables = [[product(E, V) for V in values] for E in A.contexts]
+
+    def enclosure(t: int, k: int, bits: int) -> tuple[Fraction, Fraction]:
+        low = high = Fraction(0)
+        for row, U in zip(logits[t], tables[A.context_of[t]], strict=True):
+            gaps, u = [max(row) - x for x in row], [x[k] for x in U]
+            found = (
+                [(1 << bits - x,) * 2 for x in gaps]
+                if exact
+                else [power(Fraction(x, q), A.scale, bits) for x in gaps]
+            )
+            lows, highs = zip(*found, strict=True)
+            down, up = (
+                sum(w * (x - min(u)) for w, x in zip(ws, u, strict=True)) for ws in (lows, highs)
+            )
+            low, high = (
+                low + min(u) + Fraction(down, sum(highs)),
+                high + min(u) + Fraction(up, sum(lows)),
+            )
+        return low, high
+
+    for (t, row), k in itertools.product(enumerate(labels), range(len(labels[0]))):
+        for bits in [reach] if exact else precisions():
+            low, high = enclosure(t, k, bits)
+            if row[k] - error <= low and high <= row[k] + error:
+                break
+            if low > row[k] + error or high < row[k] - error:
+                return Step(False, f"example {t}: output {k} is off by more than the error")
+        else:
+            raise Undecided(f"example {t}: output {k} is too close to the error")
+    return Step(True, f"the outputs of all {len(labels)} examples are within {brief(error)}")
+
+
+def normalised(v: Sequence[int], p: int) -> tuple[int, ...]:
+    """The multiple of a nonzero vector mod p whose first nonzero entry is 1."""
+    inverse = pow(next(filter(None, v)), -1, p)
+    return tuple(x * inverse % p for x in v)
+
+
+def quotient(vectors: Iterable[Sequence[int]], g: Sequence[int], p: int) -> list[list[int]]:
+    """The vectors modulo the normalised vector g, in one coordinate less."""
+    k = g.index(1)
+    rest = [*g[:k], *g[k + 1 :]]
+    parts = ((v[k], (*v[:k], *v[k + 1 :])) for v in vectors)
+    return [[(x - a * y) % p for x, y in zip(v, rest, strict=True)] for a, v in parts]
+
+
+def all_independent(vectors: Sequence[Sequence[int]], k: int, p: int) -> bool:
+    """Whether any k >= 1 of the vectors are independent mod p; at k = 2 by comparing lines."""
+    if k == 1 or not all(map(any, vectors)):
+        return all(map(any, vectors))
+    lines = [normalised(v, p) for v in vectors]
+    if k == 2:
+        return len(set(lines)) == len(lines)
+    starts = range(len(lines) - k + 1)
+    return all(all_independent(quotient(lines[i + 1 :], lines[i], p), k - 1, p) for i in starts)
+
+
+def most_on_hyperplane(vectors: Sequence[Sequence[int]], m: int, p: int) -> int:
+    """The largest number of the vectors of F_p^m, m >= 1, on one hyperplane through 0."""
+    lines = Counter(normalised(v, p) for v in vectors if any(v))
+    if m > 2:
+        return max(most_on_hyperplane(quotient(vectors, g, p), m - 1, p) for g in lines)
+    return len(vectors) - lines.total() + (max(lines.values()) if m == 2 else 0)
+
+
+def dependencies(rows: Sequence[Sequence[int]], p: int) -> list[list[int]]:
+    """A basis of the λ with λ · rows = 0 mod p: eliminate (rows | identity)."""
+    T, d = len(rows), len(rows[0])
+    affordable(T * min(T, d) * (T + d) // 2, p.bit_length(), p.bit_length(), "The elimination")
+    left = [[x % p for x in row] + [int(i == j) for j in range(T)] for i, row in enumerate(rows)]
+    for _ in range(d):
+        found = next((i for i, row in enumerate(left) if row[0]), None)
+        if found is None:
+            left = [row[1:] for row in left]
+        else:
+            g = normalised(left.pop(found), p)
+            left = quotient(left, g, p)
+    return left
+
+
+def check_kruskal_rank(data: Mapping[str, Any]) -> Iterator[Step]:
+    """The largest k such that any k of the vectors are independent.
+
+    Below, mod p. "search": all subsets of k vectors. "dual": a shortest dependency vanishes on as
+    many vectors as one hyperplane of F_p^m holds dual vectors, the columns of a basis of the
+    m-dimensional space of all dependencies.
+    """
+    fields(data, "The certificate", "vectors rank lower upper")
+    M = matrix(data["vectors"], "vectors")
+    T, d = len(M), len(M[0])
+    k = integer(data["rank"], "rank", min(T, d) + 1)
+    method = variant(data["lower"], "lower", "method", {"dual": "prime", "search": "prime"})
+    p = prime(data["lower"]["prime"], "lower.prime")
+    above = variant(data["upper"], "upper", "method", {"size": "", "subset": "indices"})
+    subset = indices(data["upper"].get("indices", []), "upper.indices", T)
+    rows = [[x % p for x in cleared(row)[0]] for row in M]
+    if method == "search":
+        affordable(math.comb(T, max(k - 1, 0)) * d, p.bit_length(), p.bit_length(), "The search")
+        below = k if k == 0 or all_independent(rows, k, p) else k - 1
+    else:
+        basis = dependencies(rows, p)
+        affordable(T ** max(len(basis), 1), p.bit_length(), p.bit_length(), "The hyperplanes")
+        below = T
+        if basis:
+            below = T - 1 - most_on_hyperplane(list(zip(*basis, strict=True)), len(basis), p)
+    ok = below >= k
+    yield Step(ok, f"any {k} vectors are {'' if ok else 'not '}independent mod {p}")
+    if above == "size":
+        yield Step(k == min(T, d), f"the Kruskal rank is at most {min(T, d)}: {T} vectors in R^{d}")
+    else:
+        ok = len(subset) == k + 1 and rank([M[i] for i in subset]) <= k
+        yield Step(ok, f"{len(subset)} vectors are {'' if ok else 'not known to be '}dependent")
+
+
 # --- refutations: a small language of comparisons -----------------------------------------------
 
 
@@ -1194,6 +1471,25 @@ def answers(L: Layer, D: Facts, tau: Fraction | None = None) -> list[bool]:
     return [x is True for x in known]
 
 
+def feature_rank_lower(A: MultiHead) -> int:
+    p = 2**61 - 1
+    if A.scale == "ln2":
+        refuse("feature_rank_lower", "needs a transcendental scale")
+    return len(A.context_of) - len(dependencies(rows_mod(A, p, 3**37), p))
+
+
+def independent_share(M: Matrix, k: Fraction) -> Fraction:
+    size = as_index(k, min(len(M), len(M[0])) + 1)
+    affordable(math.comb(len(M), size) * (size + 1) ** 3, 99, 99, "The subsets")
+    parts = [rank(part) == size if size else True for part in itertools.combinations(M, size)]
+    return Fraction(sum(parts), len(parts))
+
+
+def kruskal_rank(M: Matrix) -> int:
+    sizes = range(1, min(len(M), len(M[0])) + 1)
+    return next((k - 1 for k in sizes if independent_share(M, Fraction(k)) < 1), sizes[-1])
+
+
 class Word(NamedTuple):
     """A function of the language; Fraction stands for a number, and a bool counts as 0 or 1."""
 
@@ -1202,7 +1498,7 @@ class Word(NamedTuple):
     function: Callable[..., Any]
 
 
-_M, _D, _L, _N = Matrix, Facts, Layer, Fraction
+_M, _D, _L, _N, _A = Matrix, Facts, Layer, Fraction, MultiHead
 VOCABULARY: dict[str, Word] = {
     "rank": Word((_M,), "the rank over Q", rank),
     "argmax": Word(
@@ -1300,6 +1596,18 @@ VOCABULARY: dict[str, Word] = {
         "the least number of entries of the first row whose sum is greater than a level",
         lambda P, level: sum(s <= level for s in itertools.accumulate(sorted(P[0])[::-1])) + 1,
     ),
+    "examples": Word((_A,), "the number T of examples", lambda A: len(A.context_of)),
+    "context_length": Word((_A,), "n", lambda A: len(A.contexts[0])),
+    "dimension": Word((_A,), "d, the dimension of the tokens", lambda A: len(A.contexts[0][0])),
+    "head_count": Word((_A,), "H", lambda A: len(A.heads)),
+    "head_dimension": Word((_A,), "d_h", lambda A: max(len(W_K[0]) for W_K, _, _ in A.heads)),
+    "shared": Word((_A,), "one context for all examples", lambda A: len(set(A.context_of)) == 1),
+    "least_context_rank": Word((_A,), "of all contexts", lambda A: min(map(rank, A.contexts))),
+    "query_matrix": Word((_A,), "one query a row", lambda A: A.queries),
+    "all_tokens": Word((_A,), "and queries", lambda A: Matrix((*sum(A.contexts, ()), *A.queries))),
+    "feature_rank_lower": Word((_A,), "rank Z mod a prime, at most rank Z", feature_rank_lower),
+    "independent_share": Word((_M, _N), "of the sets of k rows", independent_share),
+    "kruskal_rank": Word((_M,), "any so many rows are independent", kruskal_rank),
 }
 
 
@@ -1321,6 +1629,7 @@ def stated(names: str, text: str) -> Statement:
 
 
 RESERVED = ("wong/", "dana/", "mahdavi/", "lemmax/")
+_SHARED = ("shared(A) == 1", "least_context_rank(A) == context_length(A)")
 STATEMENTS: dict[str, Statement] = {
     "wong/argmax-rank-one": Statement({"M": Matrix}, ("rank(M) == 1",), "rank(argmax(M)) <= 2"),
     "lemmax/argmax-rank-one-sharp": Statement(
@@ -1417,6 +1726,7 @@ STATEMENTS: dict[str, Statement] = {
         "d_model(L) <= 6 and heads(L) <= 4 and d_vo(L) <= d_model(L) and d_qk(L) <= d_model(L)"
         " and memorizes_at(L, D, 99 / 100)"
         " => slices_rank_sum(D) < d_model(L) + heads(L) * d_vo(L)",
+    ),
     "dana/t-epsilon": Statement(
         {"P": Matrix, "eps": Fraction},
         ("0 < eps", "eps < 1", "rows(P) == 1", "min_entry(P) >= 0", "entry_sum(P) == 1"),
@@ -1442,6 +1752,68 @@ STATEMENTS: dict[str, Statement] = {
         {"N": Fraction, "T": Fraction, "d": Fraction, "d_h": Fraction, "H": Fraction},
         ("N == 10", "T == 100", "d == 2", "d_h == 5", "H == 20"),
         "1 / N + (1 - 1 / N) * (H * d_h + d) / T == 1",
+    ),
+    "mahdavi/theorem-1-parameters": Statement(
+        {"A": MultiHead},
+        (
+            "context_length(A) >= 2",
+            "examples(A) == head_count(A) * (context_length(A) - 1) + 1",
+            "kruskal_rank(query_matrix(A)) >= context_length(A)",
+            "least_context_rank(A) == context_length(A)",
+            "feature_rank_lower(A) == examples(A)",
+        ),
+        "head_dimension(A) >= context_length(A)",
+    ),
+    "mahdavi/kruskal-weakening-tight": Statement(
+        {"A": MultiHead},
+        (*_SHARED, "kruskal_rank(query_matrix(A)) < context_length(A)"),
+        "feature_rank_lower(A) <= head_count(A) * (kruskal_rank(query_matrix(A)) - 1) + 1",
+    ),
+    "mahdavi/head-dimension-rank": Statement(
+        {"A": MultiHead},
+        (*_SHARED, "head_dimension(A) <= context_length(A)"),
+        "feature_rank_lower(A) <= head_count(A) * (head_dimension(A) - 1) + 1",
+    ),
+    "mahdavi/general-position-limit": Statement(
+        {"A": MultiHead},
+        ("kruskal_rank(all_tokens(A)) >= dimension(A)",),
+        "feature_rank_lower(A) <= head_count(A) * (dimension(A) - 1) + 1",
+    ),
+    # softmax(ca) tends to the uniform distribution on the largest entries: one-hot iff there is one
+    "mahdavi/one-hot": Statement(
+        {"a": Matrix},
+        ("rows(a) == 1", "min_entry(a) < max_entry(a)"),
+        "entry(gram(argmax(a)), 0, 0) == 1",
+    ),
+    "mahdavi/saturation-lemma": Statement(
+        {"E": Matrix, "W": Matrix, "e": Matrix},
+        (
+            "rank(E) == rows(E)",
+            "columns(e) == 1",
+            "min_entry(product(E, product(W, e))) < max_entry(product(E, product(W, e)))",
+        ),
+        "entry(gram(argmax(transpose(product(E, product(W, e))))), 0, 0) == 1",
+    ),
+    "mahdavi/similar-contexts": Statement(
+        {"E": Matrix, "cv": Matrix},
+        (
+            "columns(E) == 2",
+            "(entry(E, 0, 0) - entry(E, 1, 0)) * (entry(E, 0, 0) - entry(E, 1, 0))"
+            " + (entry(E, 0, 1) - entry(E, 1, 1)) * (entry(E, 0, 1) - entry(E, 1, 1)) < 1/1000000",
+            "columns(cv) == 1",
+        ),
+        "max_entry(threshold(transpose(product(E, cv)), 99/100)) == 0",
+    ),
+    # n = 1, d = 2: the encoding of position 0 is P = (sin 0, cos 0) = (0, 1), and X + P is not 0
+    "mahdavi/encoding-makes-contexts-full-rank": Statement(
+        {"X": Matrix},
+        ("rows(X) == 1", "columns(X) == 2"),
+        "entry(X, 0, 0) * entry(X, 0, 0) + (entry(X, 0, 1) + 1) * (entry(X, 0, 1) + 1) > 0",
+    ),
+    "mahdavi/approximate-kruskal": Statement(
+        {"M": Matrix, "k": Fraction},
+        ("independent_share(M, k) >= 99/100",),
+        "kruskal_rank(M) >= k",
     ),
 }
 
@@ -1563,6 +1935,7 @@ def instance_value(value: Any, where: str) -> Any:
         "number": number,
         "matrix": matrix,
         "layer": layer,
+        "multi-head": multi_head,
         "integers": lambda v, here: Integers(integer(x, here, 2**53) for x in items(v, here)),
         "tensor": tensor_value,
         "facts": facts_value,
@@ -2238,6 +2611,8 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "aot-memorization": check_aot_memorization,
     "aot-rank": check_aot_rank,
     "kl-interval": check_kl_interval,
+    "multi-head": check_multi_head,
+    "kruskal-rank": check_kruskal_rank,
 }
 
 

@@ -12,7 +12,9 @@ if TYPE_CHECKING:
     from lemmax.constructions.associations import AssociativeMemory, associative_memory
     from lemmax.constructions.blowups import GramBlowup, gram_blowup
     from lemmax.constructions.compiler import CompiledDatabase, compile_database
+    from lemmax.constructions.context_memory import ContextMemory, memorize
     from lemmax.constructions.encoders import best_encoder, sequence_encoder
+    from lemmax.constructions.saturation import SaturationHeads, saturation_heads
     from lemmax.constructions.wong_examples import (
         Example33,
         example_2_2,
@@ -24,8 +26,10 @@ if TYPE_CHECKING:
 __all__ = [
     "AssociativeMemory",
     "CompiledDatabase",
+    "ContextMemory",
     "Example33",
     "GramBlowup",
+    "SaturationHeads",
     "associative_memory",
     "best_encoder",
     "compile_database",
@@ -34,14 +38,18 @@ __all__ = [
     "example_3_3",
     "figure_1",
     "gram_blowup",
+    "memorize",
+    "saturation_heads",
     "sequence_encoder",
 ]
 
 _HOME = {
     "AssociativeMemory": "associations",
     "CompiledDatabase": "compiler",
+    "ContextMemory": "context_memory",
     "Example33": "wong_examples",
     "GramBlowup": "blowups",
+    "SaturationHeads": "saturation",
     "associative_memory": "associations",
     "best_encoder": "encoders",
     "compile_database": "compiler",
@@ -50,6 +58,8 @@ _HOME = {
     "example_3_3": "wong_examples",
     "figure_1": "wong_examples",
     "gram_blowup": "blowups",
+    "memorize": "context_memory",
+    "saturation_heads": "saturation",
     "sequence_encoder": "encoders",
 }
 

@@ -18,17 +18,13 @@ if TYPE_CHECKING:
     from lemmax.theory.database import Database
     from lemmax.theory.effective_rank import EffectiveRank
     from lemmax.theory.exact import Matrix
+    from lemmax.theory.kruskal import KruskalRank, kruskal_rank
     from lemmax.theory.layer_rank import LayerShape, layer_grid
     from lemmax.theory.layer_tensor import LayerTensor
     from lemmax.theory.memorization import Memorization, memorizes
+    from lemmax.theory.multihead import ContextHead, MultiHead, multi_head
     from lemmax.theory.rank import RankResult, certified_rank
-    from lemmax.theory.rowwise import (
-        SoftmaxRank,
-        argmax,
-        softmax,
-        softmax_rank,
-        softmax_threshold,
-    )
+    from lemmax.theory.rowwise import SoftmaxRank, argmax, softmax, softmax_rank, softmax_threshold
     from lemmax.theory.sequence_encoders import SequenceEncoder, Table
     from lemmax.theory.tensors.decompositions import Decomposition
     from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
@@ -37,14 +33,17 @@ __all__ = [
     "AoT",
     "AoTHead",
     "AttentionLayer",
+    "ContextHead",
     "Database",
     "Decomposition",
     "EffectiveRank",
     "Head",
+    "KruskalRank",
     "LayerShape",
     "LayerTensor",
     "Matrix",
     "Memorization",
+    "MultiHead",
     "RankResult",
     "SequenceEncoder",
     "SoftmaxRank",
@@ -54,8 +53,10 @@ __all__ = [
     "argmax",
     "bigram_rank",
     "certified_rank",
+    "kruskal_rank",
     "layer_grid",
     "memorizes",
+    "multi_head",
     "softmax",
     "softmax_rank",
     "softmax_threshold",
@@ -66,14 +67,17 @@ _HOME = {
     "AoT": "aot",
     "AoTHead": "aot",
     "AttentionLayer": "attention",
+    "ContextHead": "multihead",
     "Database": "database",
     "Decomposition": "tensors.decompositions",
     "EffectiveRank": "effective_rank",
     "Head": "attention",
+    "KruskalRank": "kruskal",
     "LayerShape": "layer_rank",
     "LayerTensor": "layer_tensor",
     "Matrix": "exact",
     "Memorization": "memorization",
+    "MultiHead": "multihead",
     "RankResult": "rank",
     "SequenceEncoder": "sequence_encoders",
     "SoftmaxRank": "rowwise",
@@ -83,8 +87,10 @@ _HOME = {
     "argmax": "rowwise",
     "bigram_rank": "attention_rank",
     "certified_rank": "rank",
+    "kruskal_rank": "kruskal",
     "layer_grid": "layer_rank",
     "memorizes": "memorization",
+    "multi_head": "multihead",
     "softmax": "rowwise",
     "softmax_rank": "rowwise",
     "softmax_threshold": "rowwise",
