@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from typing import Any
 
 import pytest
 from flint import arb, ctx
@@ -71,18 +72,19 @@ def test_parabola_is_largest_at_its_number() -> None:
     """With |s - n| ≤ 1/8, s·v - v²/2 beats every other integer v by 3/8, and -(N+2) by more."""
     import z3
 
-    s: z3.Any = z3.Real("s")
-    n: z3.Any = z3.Int("n")
-    j: z3.Any = z3.Int("j")
+    s: Any = z3.Real("s")
+    n: Any = z3.Int("n")
+    j: Any = z3.Int("j")
     solver = z3.Solver()
     eighth = z3.RealVal("1/8")
     # gap to v = n + j is j²/2 - j(s - n)
-    delta = s - z3.ToReal(n)
-    gap = z3.ToReal(j) * z3.ToReal(j) / 2 - z3.ToReal(j) * delta
+    real: Any = z3.ToReal
+    delta = s - real(n)
+    gap = real(j) * real(j) / 2 - real(j) * delta
     solver.add(delta <= eighth, delta >= -eighth, z3.Or(j >= 1, j <= -1), gap < z3.RealVal("3/8"))
     assert solver.check() == z3.unsat
     solver = z3.Solver()
-    top = s * z3.ToReal(n) - z3.ToReal(n) * z3.ToReal(n) / 2
+    top = s * real(n) - real(n) * real(n) / 2
     solver.add(delta <= eighth, delta >= -eighth, n >= 1, top < z3.RealVal("3/8"))
     assert solver.check() == z3.unsat
 

@@ -88,6 +88,26 @@ def test_value_slice_sum_gains_on_constant_tables_and_needs_a_function(report: R
     )
 
 
+@pytest.mark.claim("wong/circuit-ranks", grade="kernel", direction="for")
+def test_circuit_ranks_for_all_weights(report: Report) -> None:
+    assert_proved(report, "logits_on_domain", "circuit_ranks")
+
+
+@pytest.mark.claim("lemmax/attention-by-position", grade="kernel", direction="for")
+def test_attention_by_position_for_all_weights(report: Report) -> None:
+    assert_proved(report, "logits_on_domain", "attention_by_position")
+
+
+@pytest.mark.claim("lemmax/logits-on-domain", grade="kernel", direction="for")
+def test_logits_on_domain_for_all_weights(report: Report) -> None:
+    assert_proved(report, "logits_on_domain", "logits_on_domain")
+
+
+@pytest.mark.claim("wong/proposition-3.1", grade="kernel", direction="against")
+def test_proposition_3_1_fails_off_the_domain(report: Report) -> None:
+    assert_proved(report, "logits_on_domain", "proposition_3_1_fails")
+
+
 @pytest.mark.claim("wong/proposition-3.5", grade="kernel", direction="for")
 def test_proposition_3_5_for_all_weights(report: Report) -> None:
     assert_proved(report, "proposition_3_5", "proposition_3_5", "proposition_3_5_model")
@@ -104,8 +124,13 @@ def test_layer_rank_ceiling_for_all_weights(report: Report) -> None:
     )
 
 
-def test_proposition_3_5_is_never_attained(report: Report) -> None:
-    assert_proved(report, "layer_rank_ceiling", "proposition_3_5_never_attained")
+def test_proposition_3_5_is_never_attained_and_the_ceiling_is(report: Report) -> None:
+    assert_proved(
+        report,
+        "layer_rank_ceiling",
+        "proposition_3_5_never_attained",
+        "layer_rank_ceiling_attained",
+    )
 
 
 @pytest.mark.claim("wong/proposition-3.6", grade="kernel", direction="for")
@@ -153,6 +178,11 @@ def test_equality_table_is_memorized_by_two_heads(report: Report) -> None:
     assert_proved(report, "equality_table_needs_two_heads", "two_heads_memorize_equality")
 
 
+@pytest.mark.claim("wong/equation-10", grade="kernel", direction="against")
+def test_equation_10_holds_of_a_table_that_no_layer_memorizes(report: Report) -> None:
+    assert_proved(report, "equality_table_needs_two_heads", "equation_10_fails")
+
+
 # --- tensor rank ------------------------------------------------------------------
 
 
@@ -172,6 +202,30 @@ def test_spanning_tree_bound_gains_on_equal_slices_and_needs_a_tree(report: Repo
     assert_proved(
         report, "spanning_tree_bound", "spanning_tree_equal_slices", "spanning_tree_needs_tree"
     )
+
+
+@pytest.mark.claim("lemmax/domain-pivot", grade="kernel", direction="for")
+def test_domain_pivot_for_all_databases(report: Report) -> None:
+    assert_proved(report, "domain_pivot", "domain_pivot", "domain_pivot_at")
+
+
+def test_domain_pivot_is_sharp_on_constant_tables(report: Report) -> None:
+    assert_proved(report, "domain_pivot", "domain_pivot_constant")
+
+
+@pytest.mark.claim("lemmax/effective-rank-block", grade="kernel", direction="for")
+def test_effective_rank_block_for_all_databases(report: Report) -> None:
+    assert_proved(
+        report,
+        "effective_rank_block",
+        "effective_rank_block",
+        "effective_rank_block_rank",
+        "effective_rank_values",
+    )
+
+
+def test_effective_rank_block_must_lie_in_the_domain(report: Report) -> None:
+    assert_proved(report, "effective_rank_block", "effective_rank_diagonal")
 
 
 @pytest.mark.claim("lemmax/substitution-with-restriction", grade="kernel", direction="for")

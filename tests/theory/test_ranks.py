@@ -184,4 +184,4 @@ def test_the_zero_matrix_has_a_certificate(certify: Certify) -> None:
 def test_a_matrix_is_immutable() -> None:
     M = Matrix([[1]])
     with pytest.raises(AttributeError):
-        M.extra = 1  # type: ignore[attr-defined]
+        M.extra = 1

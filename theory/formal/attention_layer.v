@@ -90,29 +90,45 @@ End Tensor.
 
 Hypothesis exp_gt0 : forall z, 0 < exp z.
 
+(* products with the matrix of a sequence pick rows *)
+Lemma tokens_mxE m (x : 'I_m -> 'I_n) (M : 'M[R]_n) i j : (tokens_mx x *m M) i j = M (x i) j.
+Proof.
+rewrite mxE; under eq_bigr => l _ do rewrite mxE.
+exact: (sum_pick (fun l => M l j)).
+Qed.
+
+Lemma tokens_mx_score m (x : 'I_m -> 'I_n) (M : 'M[R]_n) i j :
+  (tokens_mx x *m M *m (tokens_mx x)^T) i j = M (x i) (x j).
+Proof.
+rewrite mxE; under eq_bigr => l _ do rewrite tokens_mxE !mxE mulrC.
+exact: (sum_pick (fun l => M (x i) l)).
+Qed.
+
+Lemma lift01 : lift ord0 ord0 = 1 :> 'I_2. Proof. exact: val_inj. Qed.
+
+(* the last row of the masked softmax of the pair (k, q) *)
+Lemma last_rowE h k q (S := tokens_mx (pair_seq k q)) :
+  masked_softmax (S *m W_QK h *m S^T) 1 0 = attention_to_first h k q /\
+  masked_softmax (S *m W_QK h *m S^T) 1 1 = 1 - attention_to_first h k q.
+Proof.
+have row j : masked_softmax (S *m W_QK h *m S^T) 1 j =
+    exp (W_QK h q (pair_seq k q j)) / (exp (W_QK h q k) + exp (W_QK h q q)).
+  rewrite mxE ifT; last by case: j => [[|[|]]].
+  by rewrite big_mkcond !big_ord_recl big_ord0 /= addr0 lift01 !tokens_mx_score.
+rewrite !row /attention_to_first; split=> //=.
+have ab : exp (W_QK h q k) + exp (W_QK h q q) != 0 by rewrite gt_eqF // addr_gt0.
+by rewrite -[X in X - _](divff ab) -mulrBl addrAC subrr add0r.
+Qed.
+
 (* the final logits in terms of the circuits *)
 Lemma final_logitsE k q v : final_logits k q v =
   W_EU q v + \sum_h (attention_to_first h k q * W_VO h k v +
                      (1 - attention_to_first h k q) * W_VO h q v).
 Proof.
-have tok m (x : 'I_m -> 'I_n) (M : 'M[R]_n) i j : (tokens_mx x *m M) i j = M (x i) j.
-  rewrite mxE; under eq_bigr => l _ do rewrite mxE.
-  exact: (sum_pick (fun l => M l j)).
-have tok2 m (x : 'I_m -> 'I_n) (M : 'M[R]_n) i j :
-    (tokens_mx x *m M *m (tokens_mx x)^T) i j = M (x i) (x j).
-  rewrite mxE; under eq_bigr => l _ do rewrite tok !mxE mulrC.
-  exact: (sum_pick (fun l => M (x i) l)).
-have lift1 : lift ord0 ord0 = 1 :> 'I_2 by apply: val_inj.
-have last_row (M : 'M[R]_2) j :
-    masked_softmax M 1 j = exp (M 1 j) / (exp (M 1 0) + exp (M 1 1)).
-  rewrite mxE ifT; last by case: j => [[|[|]]].
-  by rewrite big_mkcond !big_ord_recl big_ord0 /= addr0 lift1.
-rewrite /final_logits /logits mxE tok summxE; congr (_ + _).
+rewrite /final_logits /logits mxE tokens_mxE summxE; congr (_ + _).
 apply: eq_bigr => h _; rewrite -[_ *m _ *m W_VO h]mulmxA mxE.
-rewrite !big_ord_recl big_ord0 addr0 lift1 !tok !last_row !tok2 /=.
-rewrite /attention_to_first; congr (_ * _ + _ * _).
-have ab : exp (W_QK h q k) + exp (W_QK h q q) != 0 by rewrite gt_eqF // addr_gt0.
-by rewrite -[X in X - _](divff ab) -mulrBl addrAC subrr add0r.
+have [row0 row1] := last_rowE h k q.
+by rewrite !big_ord_recl big_ord0 addr0 lift01 !tokens_mxE row0 row1.
 Qed.
 
 (* L with attention counted by positions holds the final logits of the model *)

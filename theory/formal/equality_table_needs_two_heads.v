@@ -3,7 +3,7 @@
    memorizes D by argmax, whatever its dimensions and weights; a layer with two
    heads does, on two tokens. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From lemmax Require Import tensor attention_layer.
+From lemmax Require Import tensor database attention_layer.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -117,5 +117,22 @@ Qed.
 
 End Equality.
 
+(* The condition of equation (10), min(sum_k |V_k|, sum_q |V_q|) <= d_model +
+   n_heads d_head,vo, is not sufficient: on the equality table it holds for
+   d_model = d_head,vo = 2 and one head, and no such layer memorizes the table. *)
+Theorem equation_10_fails (R : realFieldType) (exp : R -> R) : (forall z, 0 < exp z) ->
+  let D : database [finType of 'I_2] [finType of 'I_2] [finType of 'I_2] := equality_table in
+  (minn (\sum_k #|V_k D k|) (\sum_q #|V_q D q|) <= 2 + 1 * 2)%N /\
+  forall dqk (A : layer R 2 1 2 dqk 2), ~ memorizes exp A setT equality_table.
+Proof.
+move=> exp_gt0 D; split.
+  rewrite geq_min; apply/orP; left.
+  apply: leq_trans (_ : \sum_(k < 2) 2 <= _)%N; last by rewrite sum_nat_const card_ord.
+  by apply: leq_sum => k _; rewrite -[X in (_ <= X)%N](card_ord 2) max_card.
+move=> dqk A mem.
+exact: (@equality_table_needs_two_heads R exp exp_gt0 2 2 dqk 2 A setT equality_table 0 1 0 1).
+Qed.
+
 Print Assumptions equality_table_needs_two_heads.
 Print Assumptions two_heads_memorize_equality.
+Print Assumptions equation_10_fails.

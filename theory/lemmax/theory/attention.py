@@ -13,7 +13,7 @@ logits is decided by comparing polynomials.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations
@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 UNIT_ROUNDOFF = fmpq(1, 2**53)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Head:
     """One attention head; the shapes are those of the module's first paragraph."""
 
@@ -43,9 +43,9 @@ class Head:
     W_V: Matrix
     W_O: Matrix
 
-    def __post_init__(self) -> None:
-        for name in ("W_Q", "W_K", "W_V", "W_O"):
-            object.__setattr__(self, name, _as_matrix(getattr(self, name)))
+    def __init__(self, W_Q: MatrixLike, W_K: MatrixLike, W_V: MatrixLike, W_O: MatrixLike) -> None:
+        for name, value in (("W_Q", W_Q), ("W_K", W_K), ("W_V", W_V), ("W_O", W_O)):
+            object.__setattr__(self, name, _as_matrix(value))
         d = self.W_Q.shape[0]
         expected = {
             "W_K": (self.W_Q.shape[1], d),
@@ -185,7 +185,7 @@ def _sign_by_balls(polynomial: fmpq_poly, q: int, unit: Unit) -> int:
     raise Undecided("A nonzero polynomial in e is too close to zero for a million bits.")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class AttentionLayer:
     """A single attention layer with exact weights.
 
@@ -201,15 +201,23 @@ class AttentionLayer:
     tokens: tuple[Hashable, ...]
     W_E: Matrix
     W_U: Matrix
-    heads: tuple[Head, ...] = ()
-    unit: Unit = "1"
-    index: dict[Hashable, int] = field(init=False, repr=False, compare=False, hash=False)
+    heads: tuple[Head, ...]
+    unit: Unit
+    index: dict[Hashable, int] = field(repr=False, compare=False, hash=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "tokens", tuple(self.tokens))
-        object.__setattr__(self, "W_E", _as_matrix(self.W_E))
-        object.__setattr__(self, "W_U", _as_matrix(self.W_U))
-        object.__setattr__(self, "heads", tuple(self.heads))
+    def __init__(
+        self,
+        tokens: Iterable[Hashable],
+        W_E: MatrixLike,
+        W_U: MatrixLike,
+        heads: Iterable[Head] = (),
+        unit: Unit = "1",
+    ) -> None:
+        object.__setattr__(self, "tokens", tuple(tokens))
+        object.__setattr__(self, "W_E", _as_matrix(W_E))
+        object.__setattr__(self, "W_U", _as_matrix(W_U))
+        object.__setattr__(self, "heads", tuple(heads))
+        object.__setattr__(self, "unit", unit)
         object.__setattr__(self, "index", {t: i for i, t in enumerate(self.tokens)})
         if len(self.index) != len(self.tokens):
             raise LemmaxError("The tokens of a layer must be distinct.")
