@@ -209,6 +209,22 @@ def test_maximum_entropy_dual_has_no_gap() -> None:
     assert interval.upper - interval.lower < fmpq(11, 10**5)
 
 
+@pytest.mark.parametrize("table", [EIGHTY, one_hot(3)], ids=["eighty", "one-hot"])
+def test_no_encoder_beats_the_dual_bound(table: Table) -> None:
+    """Two hundred encoders, random and near the optimum: none is below the certified lower end."""
+    interval = best_encoder(table, 1)
+    rng = random.Random(200)
+    W, E = interval.encoder.W.flint.tolist(), interval.encoder.E.flint.tolist()
+    for k in range(200):
+        noise = fmpq(1, 10 ** rng.randint(0, 6)) if k % 2 else fmpq(0)
+        if k % 2:
+            rows = [[[x + noise * rng.randint(-9, 9) for x in r] for r in M] for M in (W, E)]
+        else:
+            rows = [[[fmpq(rng.randint(-99, 99), 20)] for _ in range(3)] for _ in (W, E)]
+        encoder = SequenceEncoder(Matrix(rows[0]), Matrix(rows[1]))
+        assert encoder.divergence(table) > arb(interval.lower)
+
+
 def test_dual_cones_cover_every_direction() -> None:
     """Random directions with Σ c = 0 lie, up to sign, in one initial cone and in one half of it."""
     rng = random.Random(0)
