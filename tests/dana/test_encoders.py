@@ -147,7 +147,7 @@ def test_proposition_3_by_the_circle() -> None:
 @pytest.mark.claim("dana/any-dimension", grade="certified", direction="against")
 def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> None:
     """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23."""
-    interval = best_encoder(one_hot(3), 1)
+    interval = best_encoder(one_hot(3), 1, starts=1)
     assert interval.lower > fmpq(23, 100)
     assert interval.upper < fmpq(2311, 10**4)  # (log 2)/3 = .23104...
     certify(interval.certificate())
@@ -212,7 +212,7 @@ def test_maximum_entropy_dual_has_no_gap() -> None:
 @pytest.mark.parametrize("table", [EIGHTY, one_hot(3)], ids=["eighty", "one-hot"])
 def test_no_encoder_beats_the_dual_bound(table: Table) -> None:
     """Two hundred encoders, random and near the optimum: none is below the certified lower end."""
-    interval = best_encoder(table, 1)
+    interval = best_encoder(table, 1, starts=1)
     rng = random.Random(200)
     W, E = interval.encoder.W.flint.tolist(), interval.encoder.E.flint.tolist()
     for k in range(200):
