@@ -274,6 +274,13 @@ def test_matroid_union_witness_is_the_minimum_over_all_subsets() -> None:
         assert bigram_rank(pairs, d, d_h, H).rank == best
 
 
+def test_matroid_union_has_a_certificate(certify: Certify) -> None:
+    union = bigram_rank([("a", "b"), ("b", "a"), ("a", "a"), ("b", "b")], 2, 2, 1)
+    assert (union.rank, union.solvable) == (4, True)
+    certify(union.certificate())
+    assert "= 4" in union.to_latex()
+
+
 def test_lift_independence_is_linear_independence() -> None:
     rng = random.Random(3)
     for _ in range(300):

@@ -147,7 +147,7 @@ def test_proposition_3_by_the_circle() -> None:
 @pytest.mark.claim("dana/any-dimension", grade="certified", direction="against")
 def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> None:
     """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23."""
-    interval = best_encoder(one_hot(3), 1)
+    interval = best_encoder(one_hot(3), 1, starts=1)
     assert interval.lower > fmpq(23, 100)
     assert interval.upper < fmpq(2311, 10**4)  # (log 2)/3 = .23104...
     certify(interval.certificate())
@@ -207,6 +207,22 @@ def test_maximum_entropy_dual_has_no_gap() -> None:
     """The two ends of a proved interval meet: dual and primal have the same value."""
     interval = best_encoder(EIGHTY, 1, tolerance=1e-4)
     assert interval.upper - interval.lower < fmpq(11, 10**5)
+
+
+@pytest.mark.parametrize("table", [EIGHTY, one_hot(3)], ids=["eighty", "one-hot"])
+def test_no_encoder_beats_the_dual_bound(table: Table) -> None:
+    """Two hundred encoders, random and near the optimum: none is below the certified lower end."""
+    interval = best_encoder(table, 1, starts=1)
+    rng = random.Random(200)
+    W, E = interval.encoder.W.flint.tolist(), interval.encoder.E.flint.tolist()
+    for k in range(200):
+        noise = fmpq(1, 10 ** rng.randint(0, 6)) if k % 2 else fmpq(0)
+        if k % 2:
+            rows = [[[x + noise * rng.randint(-9, 9) for x in r] for r in M] for M in (W, E)]
+        else:
+            rows = [[[fmpq(rng.randint(-99, 99), 20)] for _ in range(3)] for _ in (W, E)]
+        encoder = SequenceEncoder(Matrix(rows[0]), Matrix(rows[1]))
+        assert encoder.divergence(table) > arb(interval.lower)
 
 
 def test_dual_cones_cover_every_direction() -> None:

@@ -16,7 +16,8 @@ What is trusted
       A in absolute value are smaller than 1 + A;
     * 1 and σ(s) = 1/(1 + e^-s) for distinct rationals s > 0 are linearly independent over Q. With
       z = e^(1/q) and s = n/q, σ(s) = z^n/(z^n + 1) has a pole at exp(iπ/n); that pole is missing
-      from every smaller n, so the coefficient of the largest n in a relation is zero, and so on.
+      from every smaller n, so the coefficient of the largest n in a relation is zero, and so on;
+    * Gibbs: Σ q ln s <= Σ q ln q for distributions q, s; and the entropy is concave.
 
 What is not trusted
     The certificate and whoever made it. Floating point is not used at all: real numbers are

@@ -433,6 +433,26 @@ class BigramRank:
         sign = ">" if size > value else "="
         return f"{size} {sign} min({self.d}, {K}) + {self.H}·min({self.d_h}, {r}) = {value}"
 
+    def certificate(self, seed: int = 0) -> Certificate:
+        """An ``aot-rank`` certificate: integer weights whose features have this rank.
+
+        That no weights have more is the easy half of the formula, for the set ``tight``.
+        """
+        names = {
+            token: i for i, token in enumerate(dict.fromkeys(x for t in self.bigrams for x in t))
+        }
+        pairs = [tuple(names[token] for token in t) for t in self.bigrams]
+        for attempt in range(seed, seed + 5):
+            model = generic_aot(len(names), 2, self.d, self.d_h, self.H, attempt)
+            found = aot_rank(model, pairs)
+            if found.lower == self.rank:
+                return found.certificate()
+        raise LemmaxError("Five random transformers fell short of the generic rank.")
+
+    def to_latex(self) -> str:
+        """The generic rank, with the set that attains the minimum."""
+        return rf"\operatorname{{rank}} W_V A' = {self.rank}, \quad |F| = {len(self.tight)}"
+
 
 def bigram_rank(bigrams: Sequence[Sequence[Hashable]], d: int, d_h: int, H: int) -> BigramRank:
     r"""The generic rank of W_V A' for S = 2 and d ≥ 2, in polynomial time.
