@@ -6,8 +6,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
 
 from lemmax.checker import check
+from lemmax.strategies import databases
 from lemmax.theory.database import Database
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.tensors.ranks import tensor_rank
@@ -65,3 +67,51 @@ def test_the_zero_tensor_has_rank_0() -> None:
     result = tensor_rank(np.zeros((2, 3, 2), dtype=int))
     assert result.rank == 0
     assert check(result.certificate()).holds
+
+
+@given(databases(max_keys=9, max_queries=2, max_values=7))
+def test_two_queries_are_always_exact(db: Database) -> None:
+    """A mode of size two, whichever it is, makes a pencil."""
+    for order in ((0, 1, 2), (1, 0, 2), (2, 0, 1)):
+        for field in ("Q", "R", "C"):
+            assert tensor_rank(db.tensor().transpose(order), field).rank is not None
+
+
+@given(databases(max_keys=7, max_queries=5, max_values=4))
+def test_private_columns_are_always_exact(db: Database) -> None:
+    """If every column has values of its own, the rank is the number of all values."""
+    private = Database.from_triples([(k, q, (q, v)) for k, q, v in db.triples])
+    assert tensor_rank(private, "Q").rank == len(private.values)
+
+
+def test_the_terms_are_readable_facts() -> None:
+    lines = tensor_rank(Database.from_triples(FIGURE_1)).in_words()
+    assert len(lines) == 5
+    assert any("currency" in line and "Ringgit" in line for line in lines)
+    assert all(" × " in line and " → " in line for line in lines)
+
+
+def test_latex_names_the_field() -> None:
+    assert tensor_rank([[[1]]], "C").to_latex() == r"\operatorname{rank}_{\mathbb{C}}(D) = 1"
+
+
+def test_large_entries_stay_exact() -> None:
+    """Two slices that agree modulo every small power of ten and differ far out."""
+    big = 10**40
+    T = np.array([[[1, big], [big, big**2]], [[1, big], [big, big**2 + 1]]], dtype=object)
+    result = tensor_rank(T, "Q")
+    assert result.rank == 2
+    assert check(result.certificate()).holds
+
+
+def test_entries_divisible_by_the_prime_only_weaken_the_bound() -> None:
+    """The fixed prime 2^61 - 1 must never turn a low rank mod p into a wrong interval."""
+    p = 2**61 - 1
+    T = np.zeros((3, 3, 3), dtype=object)
+    for i in range(3):
+        T[i, i, i] = p if i else 1
+    pencil = np.array([[[1, 0], [0, p]], [[0, 1], [0, 0]]], dtype=object)
+    for array, rank in ((T, 3), (pencil, 3)):
+        result = tensor_rank(array, "Q")
+        assert result.lower <= rank <= result.upper
+        assert check(result.certificate()).holds

@@ -145,10 +145,10 @@ class Decomposition:
     def mapped(self, mode: int, rows: Sequence[Sequence[fmpq]]) -> Decomposition:
         """Apply a matrix (one row for each new index) to one mode of every term."""
 
+        sparse = [[(j, m) for j, m in enumerate(row) if m] for row in rows]
+
         def combined(old: tuple[Any, ...], zero: Any) -> tuple[Any, ...]:
-            return tuple(
-                sum((m * x for m, x in zip(row, old, strict=True) if m), zero) for row in rows
-            )
+            return tuple(sum((m * old[j] for j, m in row if old[j]), zero) for row in sparse)
 
         def vector(old: Vector) -> Vector:
             return combined(old, _ZERO)

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from lemmax.theory.rank import MERSENNE_61
-from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo
+from lemmax.theory.rank import MERSENNE_61, primes
+from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
 
 Step: TypeAlias = dict[str, Any]
 PRIME = str(MERSENNE_61)
@@ -54,11 +54,20 @@ def restriction(maps: Sequence[Sequence[Any]]) -> Step:
     return {"lemma": "restriction", "maps": [list(part) for part in maps]}
 
 
-def substitution(mode: int, maps: Sequence[Sequence[Any]]) -> Step:
+def flattening_prime(array: Array, mode: int) -> tuple[int, str]:
+    """The exact rank of a flattening, and a prime modulo which it keeps its rank."""
+    rank = flattening_rank(array, mode)
+    for prime in primes():
+        if rank_modulo(flattening(array, mode), prime) == rank:
+            return rank, str(prime)
+    raise AssertionError("some prime keeps the rank")
+
+
+def substitution(mode: int, maps: Sequence[Sequence[Any]], prime: str) -> Step:
     """R(T) ≥ r(T) - r(T|) + R(T|), r the flattening rank of the mode, T| on the other two modes."""
     return {
         "lemma": "substitution",
         "mode": mode,
-        "prime": PRIME,
+        "prime": prime,
         "maps": [list(part) for part in maps],
     }

@@ -22,12 +22,13 @@ import itertools
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Literal
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
 from lemmax.theory import certificates
-from lemmax.theory.tensors.arrays import Array, flattening_rank, slices
+from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo, slices
 from lemmax.theory.tensors.decompositions import Decomposition, Family, Term
 from lemmax.theory.tensors.linear import (
     Columns,
@@ -80,7 +81,7 @@ def normal_rank(A: fmpq_mat, B: fmpq_mat) -> int:
     """The rank of A + xB over Q(x): the largest rank at min(m, n) + 1 points."""
     most = min(A.nrows(), A.ncols())
     found = 0
-    for x in itertools.islice(points(), most + 1):
+    for x in islice(points(), most + 1):
         found = max(found, rank(A + B * fmpq(x)))
         if found == most:
             break
@@ -244,17 +245,18 @@ def eigenvectors(M: fmpq_mat, structure: list[Divisor]) -> list[Eigenvector]:
 
 def decomposition(form: Pencil, field: Field) -> Decomposition:
     """The terms of a concise pencil, R_F of them; the pencil's own mode comes last."""
-    M, pushes = _diagonalisable(form, field)
+    M, pushes, structure = _diagonalisable(form, field)
     m, k, shift = form.rows, form.columns, form.shift
-    corner = form.corner.tolist()[:m]
     terms: list[Term] = []
     families: list[Family] = []
     x = fmpq_poly([0, 1])
-    for pair in eigenvectors(M, divisors(M)):
-        left = [
-            sum((a * v for a, v in zip(row, pair.vector, strict=True) if a), fmpq_poly([]))
-            for row in corner
-        ]
+    pairs = eigenvectors(M, structure)
+    # all images (A + τB) v at once, one column for each coefficient of each vector
+    columns = [[y[e] for y in pair.vector] for pair in pairs for e in range(pair.factor.degree())]
+    images = iter((form.corner * fmpq_mat(columns).transpose()).transpose().tolist())
+    for pair in pairs:
+        coefficients = list(islice(images, pair.factor.degree()))
+        left = [fmpq_poly([part[i] for part in coefficients]) for i in range(m)]
         right = pair.dual[:k]
         if not (any(left) and any(right)):
             continue
@@ -318,10 +320,8 @@ def _cyclic(M: fmpq_mat, f: fmpq_poly, count: int) -> Columns:
 Push = tuple[list[fmpq], list[fmpq]]
 
 
-def _diagonalisable(
-    form: Pencil, field: Field
-) -> tuple[fmpq_mat, list[tuple[list[fmpq], list[fmpq]]]]:
-    """M' = M - Σ u vᵀ diagonalisable over the field, with δ_F pairs (u, v).
+def _diagonalisable(form: Pencil, field: Field) -> tuple[fmpq_mat, list[Push], list[Divisor]]:
+    """M' = M - Σ u vᵀ diagonalisable over the field, with δ_F pairs (u, v), and its divisors.
 
     Each pair moves the eigenvalues of a cyclic subspace that contains one, the largest, of the
     offending blocks of every factor to new integers (pole placement); the quotient is unchanged.
@@ -356,7 +356,7 @@ def _diagonalisable(
         relation = _coordinates(minimal, best[d])
         p = [-x for x in relation]
         taken = {-s.factor[0] for s in structure if s.factor.degree() == 1}
-        roots = list(itertools.islice((x for x in points() if fmpq(x) not in taken), d))
+        roots = list(islice((x for x in points() if fmpq(x) not in taken), d))
         goal = fmpq_poly([1])
         for root in roots:
             goal *= fmpq_poly([-root, 1])
@@ -371,7 +371,7 @@ def _diagonalisable(
         pushes.append((u, v))
         M = M - fmpq_mat([[x * y for y in v] for x in u])
         structure = divisors(M)
-    return M, pushes
+    return M, pushes, structure
 
 
 def _apply_polynomial(f: fmpq_poly, M: fmpq_mat, vector: list[fmpq]) -> list[fmpq]:
@@ -436,7 +436,7 @@ def lower_bound(array: Array, mode: int, form: Pencil, field: Field) -> LowerBou
         step["outside"] = "sturm"
     else:
         step["outside"] = str(prime_without_roots(modulus))
-    others = [flattening_rank(array, m) for m in range(3) if m != mode]
+    others = [rank_modulo(flattening(array, m)) for m in range(3) if m != mode]
     return LowerBound(sum(others) - A.shape[0] + len(Y), (step,))
 
 

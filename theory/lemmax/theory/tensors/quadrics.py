@@ -19,7 +19,7 @@ from flint import fmpq, fmpq_poly, fmpz_mat, nmod_mat
 
 from lemmax.theory.rank import MERSENNE_61, pivots_modulo
 from lemmax.theory.tensors import pencils
-from lemmax.theory.tensors.arrays import Array, matrix_rank, slices
+from lemmax.theory.tensors.arrays import Array, flattening, matrix_rank, rank_modulo, slices
 from lemmax.theory.tensors.decompositions import Decomposition, Family, Term, rationalised
 from lemmax.theory.tensors.linear import integers, inverse_modulo, real_roots
 from lemmax.theory.tensors.lower import PRIME, LowerBound
@@ -49,7 +49,7 @@ def quadrics(
     (None, 4)
     """
     m = array.shape[mode]
-    if m > _SLICES or min(array.shape) < 2:
+    if m > _SLICES or min(array.shape) < 2 or rank_modulo(flattening(array, mode)) < m:
         return None, None
     table = _minors(array, mode)
     pairs = [(i, j) for i in range(m) for j in range(i, m)]

@@ -10,11 +10,12 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 
 from lemmax.theory.tensors import pencils
-from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
+from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.koszul import koszul_bounds
 from lemmax.theory.tensors.lower import (
     LowerBound,
+    flattening_prime,
     restriction,
     substitution,
 )
@@ -354,7 +355,8 @@ def _solve_private(
 def realise(array: Array, plan: Plan) -> LowerBound:
     """The steps of a plan as the checker reads them, every gain recomputed.
 
-    What is subtracted is an exact rank over Q; what it is subtracted from is a rank mod a prime.
+    What is subtracted is an exact rank over Q; what it is subtracted from is a rank mod a prime
+    that keeps it.
     """
     labels: list[list[int]] = [list(range(n)) for n in array.shape]
     steps: list[dict[str, Any]] = []
@@ -373,10 +375,16 @@ def realise(array: Array, plan: Plan) -> LowerBound:
         if gaining is None:
             steps.append(restriction(maps))
         else:
-            gain = rank_modulo(flattening(before, gaining)) - flattening_rank(array, gaining)
+            rank, prime = flattening_prime(before, gaining)
+            gain = rank - flattening_rank(array, gaining)
             if maps[gaining]:
                 array = np.take(array, maps[gaining], axis=gaining)
             value += gain
-            steps.append(substitution(gaining, maps))
+            steps.append(substitution(gaining, maps, prime))
         labels = [list(names) for names in keep]
-    return LowerBound(value, (*steps, *plan.leaf.steps))
+    leaf = plan.leaf
+    if leaf.steps[0]["lemma"] == "flattening":
+        rank, prime = flattening_prime(array, leaf.steps[0]["mode"])
+        value += rank - leaf.value
+        leaf = LowerBound(rank, ({**leaf.steps[0], "prime": prime},))
+    return LowerBound(value, (*steps, *leaf.steps))
