@@ -1,5 +1,6 @@
 """The rank of Z: what no weights exceed, and what generic weights attain."""
 
+import json
 from collections.abc import Callable
 from itertools import combinations, pairwise, permutations, product
 from random import Random
@@ -436,6 +437,82 @@ def test_jacobian_of_generic_contexts_attains_its_ceiling(draw: Random) -> None:
     contexts = [matrix(n, d, 30, draw) for _ in range(D + 2)]
     layer = multi_head(contexts, matrix(D + 2, d, 30, draw), heads(H, d, d_h, 30, draw))
     assert with_values(layer, draw).jacobian_rank().lower == D
+
+
+def dual_outputs(
+    layer: MultiHead, moved: dict[tuple[int, str, int, int], int], z: int
+) -> list[int]:
+    """The derivative of the outputs modulo a prime, by dual numbers a + ε b, ε² = 0.
+
+    A logit x + ε y has the exponential z^x (1 + ε y): the factor log z, the scale, is left out.
+    """
+    p = MERSENNE_61
+
+    def dual(h: int, name: str, M: Matrix) -> list[list[tuple[int, int]]]:
+        return [
+            [(int(M[a, b]), moved.get((h, name, a, b), 0)) for b in range(M.shape[1])]
+            for a in range(M.shape[0])
+        ]
+
+    def times(x: tuple[int, int], y: tuple[int, int]) -> tuple[int, int]:
+        return x[0] * y[0], x[0] * y[1] + x[1] * y[0]
+
+    def total(values: Any) -> tuple[int, int]:
+        parts = list(values)
+        return sum(a for a, _ in parts), sum(b for _, b in parts)
+
+    found = []
+    for t in range(layer.T):
+        E = [[(int(x), 0) for x in row] for row in layer.contexts[layer.context_of[t]].rows()]
+        e = [(int(x), 0) for x in layer.queries.rows()[t]]
+        slope = 0
+        for h, head in enumerate(layer.heads):
+            assert head.values is not None
+            K, Q = dual(h, "W_K", head.W_K), dual(h, "W_Q", head.W_Q)
+            V = dual(h, "V", head.values)
+            q = [total(times(e[a], Q[a][b]) for a in range(len(e))) for b in range(head.d_h)]
+            powers, values = [], []
+            for x in E:
+                k = [total(times(x[a], K[a][b]) for a in range(len(x))) for b in range(head.d_h)]
+                # not reduced modulo p: exponents count modulo p - 1
+                logit = total(map(times, k, q))
+                base = pow(z, logit[0] % (p - 1), p)
+                powers.append((base, base * logit[1] % p))
+                values.append(total(times(x[a], V[a][0]) for a in range(len(x))))
+            N, S = total(map(times, powers, values)), total(powers)
+            inverse = pow(S[0], -1, p)
+            slope += (N[1] * S[0] - N[0] * S[1]) * inverse * inverse
+        found.append(slope % p)
+    return found
+
+
+@settings(max_examples=12)
+@given(generators)
+def test_jacobian_agrees_with_dual_numbers_and_with_the_checker(draw: Random) -> None:
+    n, d, H, d_h, T = (draw.randint(1, 3) for _ in range(5))
+    E = [matrix(n, d, 3, draw) for _ in range(2)]
+    layer = with_values(
+        multi_head(
+            [draw.choice(E) for _ in range(T)], matrix(T, d, 3, draw), heads(H, d, d_h, 3, draw)
+        ),
+        draw,
+    )
+    z = 3**37
+    J = layer.jacobian_modulo(MERSENNE_61, z)
+    assert J is not None
+    columns = [
+        (h, name, a, b)
+        for h in range(H)
+        for name, width in (("W_K", d_h), ("W_Q", d_h), ("V", 1))
+        for a in range(d)
+        for b in range(width)
+    ]
+    assert J.ncols() == len(columns)
+    for j, place in enumerate(columns):
+        assert [int(J[t, j]) for t in range(T)] == dual_outputs(layer, {place: 1}, z)
+    net = json.loads(json.dumps(layer.certificate_fields(values=True)))
+    other = checker.rows_mod(checker.multi_head(net, "A"), MERSENNE_61, z, jacobian=True)
+    assert other == [[int(J[t, j]) for j in range(J.ncols())] for t in range(T)]
 
 
 @given(generators)
