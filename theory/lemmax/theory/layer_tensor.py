@@ -15,11 +15,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import product
 from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly, nmod_mat
 
 from lemmax.theory.attention import AttentionLayer, LogitRow
+from lemmax.theory.certificates import Certificate
 from lemmax.theory.database import Database, Token
 from lemmax.theory.errors import NotExact
 from lemmax.theory.exact import Matrix, rational
@@ -52,6 +54,18 @@ class LayerTensor:
     def matrix(self) -> Matrix:
         """The fibres L_kq: as rows, pairs (k, q) in lexicographic order."""
         return Matrix([fibre for line in self.rationals() for fibre in line])
+
+    def flattening(self, mode: int) -> Matrix:
+        """The slices of a mode (0 keys, 1 queries, 2 values) as rows; needs rational logits."""
+        return Matrix(_flattening(self.rationals(), mode))
+
+    def certificate(self, mode: int = 0) -> Certificate:
+        """A ``matrix-rank`` certificate of a flattening, which bounds rank L from below."""
+        return certified_rank(self.flattening(mode)).certificate()
+
+    def to_latex(self) -> str:
+        """The flattening ranks as an equation."""
+        return rf"(r_K, r_Q, r_V) = {self.multilinear_ranks()}"
 
     def argmax(self) -> list[list[list[int]]]:
         """argmax of every fibre, ties all marked (equation 11)."""
@@ -160,15 +174,17 @@ def flattening_ranks(tensor: Sequence[Sequence[Sequence[Any]]]) -> tuple[int, in
     >>> flattening_ranks([[[1, 0], [0, 1]], [[1, 0], [0, 1]]])
     (1, 2, 2)
     """
-    K, Q, V = len(tensor), len(tensor[0]), len(tensor[0][0])
-    by_key = [[tensor[k][q][v] for q in range(Q) for v in range(V)] for k in range(K)]
-    by_query = [[tensor[k][q][v] for k in range(K) for v in range(V)] for q in range(Q)]
-    by_value = [[tensor[k][q][v] for k in range(K) for q in range(Q)] for v in range(V)]
-    return (
-        certified_rank(by_key).rank,
-        certified_rank(by_query).rank,
-        certified_rank(by_value).rank,
-    )
+    r_K, r_Q, r_V = (certified_rank(_flattening(tensor, mode)).rank for mode in range(3))
+    return r_K, r_Q, r_V
+
+
+def _flattening(tensor: Sequence[Sequence[Sequence[Any]]], mode: int) -> list[list[Any]]:
+    sizes = len(tensor), len(tensor[0]), len(tensor[0][0])
+    lines: list[list[Any]] = [[] for _ in range(sizes[mode])]
+    for cell in product(*map(range, sizes)):
+        k, q, v = cell
+        lines[cell[mode]].append(tensor[k][q][v])
+    return lines
 
 
 def rank_over_functions(rows: list[list[fmpq_poly]]) -> int:
