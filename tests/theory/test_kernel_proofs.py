@@ -129,6 +129,7 @@ def test_proposition_3_5_is_never_attained_and_the_ceiling_is(report: Report) ->
         report,
         "layer_rank_ceiling",
         "proposition_3_5_never_attained",
+        "proposition_3_5_needs_Q",
         "layer_rank_ceiling_attained",
     )
 
@@ -211,6 +212,15 @@ def test_domain_pivot_for_all_databases(report: Report) -> None:
 
 def test_domain_pivot_is_sharp_on_constant_tables(report: Report) -> None:
     assert_proved(report, "domain_pivot", "domain_pivot_constant")
+
+
+@pytest.mark.claim("lemmax/column-pivot", grade="kernel", direction="for")
+def test_column_pivot_for_all_databases(report: Report) -> None:
+    assert_proved(report, "column_pivot", "column_pivot", "row_pivot")
+
+
+def test_column_pivot_is_sharp_on_constant_tables(report: Report) -> None:
+    assert_proved(report, "column_pivot", "column_pivot_constant")
 
 
 @pytest.mark.claim("lemmax/effective-rank-block", grade="kernel", direction="for")

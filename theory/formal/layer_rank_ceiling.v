@@ -197,9 +197,9 @@ exact: layer_rank_ceiling_printed.
 Qed.
 
 (* Sharpness: for every m >= 1 a layer with one head, d_vo = 1, |Q| = m and
-   |K| = |V| = d_model = m + 1 attains the ceiling, which is 2 m. (So the factor |Q|
+   |K| = |V| = d_model = m + 1 attains the ceiling, which is 2 m. So the factor |Q|
    of wong/proposition-3.5 cannot be left out: for m >= 3 the rank exceeds
-   d_model + n_heads * d_head,vo = m + 2.) *)
+   d_model + n_heads * d_head,vo = m + 2. *)
 Section Attained.
 Variable R : realFieldType.
 Variable exp : R -> R.
@@ -346,8 +346,22 @@ Qed.
 
 End Attained.
 
+Corollary proposition_3_5_needs_Q (R : realFieldType) (exp : R -> R) :
+  (forall z, 0 < exp z) -> exp 0 != exp 1 ->
+  exists (n d dqk : nat) (A : layer R n 1 d dqk 1) (K Q V : finType)
+         (key : K -> 'I_n) (query : Q -> 'I_n) (value : V -> 'I_n),
+    ~ rank_le (fun k q v => final_logits exp A (key k) (query q) (value v)) (d + 1 * 1).
+Proof.
+move=> exp_gt0 exp01.
+have [n [d [dqk [A [K [Q [V [key [query [value [_ dE _ [_ least]]]]]]]]]]]] :=
+  layer_rank_ceiling_attained exp_gt0 exp01 (isT : (0 < 3)%N).
+exists n, d, dqk, A, K, Q, V, key, query, value => /least.
+by rewrite [in X in (_ <= X)%N]dE.
+Qed.
+
 Print Assumptions layer_rank_ceiling.
 Print Assumptions layer_rank_ceiling_printed.
 Print Assumptions layer_rank_ceiling_model.
 Print Assumptions proposition_3_5_never_attained.
 Print Assumptions layer_rank_ceiling_attained.
+Print Assumptions proposition_3_5_needs_Q.

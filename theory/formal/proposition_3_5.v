@@ -1,5 +1,7 @@
 (* claim: wong/proposition-3.5
-   rank(L) <= d_model + n_heads * d_head,vo * |Q|, for all weights. *)
+   rank(L) <= d_model + n_heads * d_head,vo * |Q|, for all weights.
+   Controls, in layer_rank_ceiling.v: the bound is never attained; and the factor |Q|
+   cannot be left out. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From lemmax Require Import tensor attention_layer.
 Set Implicit Arguments.
