@@ -280,12 +280,13 @@ def _quotient(f: fmpq_poly, j: int) -> fmpq_poly:
 
 
 def _term(u: list[fmpq], v: list[fmpq], w: list[fmpq]) -> Term:
-    """u⊗v⊗w with u and v made primitive integer vectors."""
+    """u⊗v⊗w with u and v made primitive integer vectors that start with a positive entry."""
     if not (any(u) and any(v)):
         return tuple(u), tuple(v), tuple(w)
     p, q = integers(u), integers(v)
     i = next(i for i, x in enumerate(p) if x)
     j = next(j for j, x in enumerate(q) if x)
+    p, q = [x if p[i] > 0 else -x for x in p], [x if q[j] > 0 else -x for x in q]
     scale = u[i] / p[i] * v[j] / q[j]
     return tuple(map(fmpq, p)), tuple(map(fmpq, q)), tuple(scale * x for x in w)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, permutations
+from itertools import islice, permutations, takewhile
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -84,8 +84,8 @@ def solve_component(array: Array, field: Field) -> Component:
     flat = Route(Path(0), flattening_leaf(array))
     if 2 in array.shape:
         mode = array.shape.index(2)
-        bound, decomposition = solve_pencil(array, mode, field)
-        return Component(array, flat, Route(Path(mode), bound), decomposition, ("pencil",))
+        bound, decomposition, reason = solve_pencil(array, mode, field)
+        return Component(array, flat, Route(Path(mode), bound), decomposition, (reason,))
     found: list[tuple[str, Decomposition]] = []
     for candidate in upper_bounds(array):
         found.append(candidate)
@@ -112,14 +112,21 @@ def solve_component(array: Array, field: Field) -> Component:
     return Component(array, additive, route, shortest, (reason,))
 
 
-def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Decomposition]:
-    """The exact bounds of a concise tensor with a mode of size two."""
+def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Decomposition, str]:
+    """The exact bounds of a concise tensor with a mode of size two.
+
+    Where a slice sum or a pivot is as short as the pencil's own decomposition it is preferred: its
+    terms are sets of keys and queries that a person can read.
+    """
     first, second = np.moveaxis(array, mode, 0)
     form = pencils.pencil(first, second)
     bound = pencils.lower_bound(array, mode, form, field)
+    for reason, candidate in takewhile(lambda pair: "tree" not in pair[0], upper_bounds(array)):
+        if len(candidate) == form.rank(field):
+            return bound, candidate, reason
     order = [0, 1]
     order.insert(mode, 2)
-    return bound, pencils.decomposition(form, field).permuted(order)
+    return bound, pencils.decomposition(form, field).permuted(order), "pencil"
 
 
 def lower_bounds(array: Array, flat: Route, upper: int, field: Field) -> tuple[Route, Route]:

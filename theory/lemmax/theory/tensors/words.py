@@ -20,7 +20,7 @@ def combination(vector: Vector, names: Names) -> str:
     if all(x == 1 for x, _ in used):
         return used[0][1] if len(used) == 1 else "{" + ", ".join(name for _, name in used) + "}"
     text = ""
-    for x, name in used:
+    for x, name in sorted(used, key=lambda pair: pair[0] < 0):
         size = f"{name}" if abs(x) == 1 else f"{abs(x)}·{name}"
         text += (" - " if x < 0 else " + ") + size
     text = text.removeprefix(" + ")
