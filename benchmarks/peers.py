@@ -102,4 +102,4 @@ class Loop:
         self.optimiser.zero_grad()
         loss.backward()  # type: ignore[no-untyped-call]
         self.optimiser.step()
-        return float(loss)
+        return float(loss.detach())

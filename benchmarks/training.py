@@ -1,6 +1,6 @@
 """How much faster than the loop one would write first: ratios of CPU time, in one process.
 
-    python benchmarks/training.py [wong] [groups] [dana] [mahdavi] [--runs 5] [--json FILE]
+    python -m benchmarks.training [wong] [groups] [dana] [mahdavi] [--runs 5] [--json FILE]
 
 One thread; each run measures the loop and the engines in turn, so that what else the machine does
 hits both; the table has the median ratio of the runs and their range.
@@ -11,16 +11,10 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
-
-sys.path[:0] = [
-    str(Path(__file__).resolve().parent.parent / part)
-    for part in (".", "theory", "constructions", "numerics")
-]
 
 import numpy as np
 import torch

@@ -87,16 +87,15 @@ def test_engines_see_the_same_batches(name: str, small: Small) -> None:
         assert recent[backend] == pytest.approx(recent["reference"], abs=1e-12)
 
 
-@pytest.mark.parametrize("backend", ["torch", "numba"])
-def test_means_over_many_models_agree_where_single_models_no_longer_do(backend: str) -> None:
-    jobs = [Job(Wong(3, 2, 2, 2, RandomDatabase(s, 40)), s) for s in range(16)]
-    chosen = recipe("wong-guess").changed(steps=400)
-    means = [
-        np.mean([result.measured.accuracy for result in train(jobs, chosen, which)])
-        for which in ("reference", backend)
-    ]
-    assert means[0] > 0.5
-    assert abs(means[0] - means[1]) < 0.03
+def test_means_over_many_models_agree_where_single_models_need_not() -> None:
+    jobs = [Job(Wong(3, 2, 2, 2, RandomDatabase(s, 40)), s) for s in range(8)]
+    chosen = recipe("wong-guess").changed(steps=300)
+    mean = {
+        backend: float(np.mean([r.measured.accuracy or 0.0 for r in train(jobs, chosen, backend)]))
+        for backend in BACKENDS
+    }
+    assert mean["reference"] > 0.5
+    assert mean == pytest.approx(dict.fromkeys(BACKENDS, mean["reference"]), abs=0.03)
 
 
 @pytest.mark.parametrize(
@@ -196,11 +195,11 @@ def test_exponentials_are_good_to_two_units_in_the_last_place(dtype: str) -> Non
 
 
 _PROGRAM = """
-import hashlib, sys
+import hashlib
 from lemmax.numerics.engines import start
-from lemmax.numerics.jobs import Dana, Job
+from lemmax.numerics.jobs import Job, RandomDatabase, Wong
 from lemmax.numerics.recipes import recipe
-run = start([Job(Dana(6, 3, 3, 9), 1)], recipe("dana-code").changed(batch=32, pool=256), "numba")
+run = start([Job(Wong(4, 3, 2, 3, RandomDatabase(1)), 1)], recipe("wong-guess"), "numba")
 run.advance(100)
 print(hashlib.sha256(run.p.tobytes()).hexdigest())
 """

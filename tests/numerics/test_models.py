@@ -20,6 +20,7 @@ from lemmax.numerics.models import AoTModel, MultiHeadModel, WongLayer, model_of
 from lemmax.numerics.recipes import recipe
 from lemmax.theory.attention import AttentionLayer, Head
 from lemmax.theory.errors import LemmaxError, ShapeError
+from lemmax.theory.exact import Matrix
 from lemmax.theory.memorization import memorizes
 
 pytestmark = pytest.mark.training
@@ -63,14 +64,13 @@ def test_trained_facts_are_certified_after_rounding() -> None:
 
 
 def test_an_exact_layer_is_loaded_fine_tuned_and_its_padding_stays_zero() -> None:
-    narrow, wide = (
-        Head([[1], [2]], [[1, 0]], [[1], [1]], [[1, 1]]),
-        Head([[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 0], [0, 1]], [[1, 0], [1, 1]]),
-    )
+    one, two = Matrix([[1], [1]]), Matrix([[1, 0], [0, 1]])
+    narrow = Head(Matrix([[1], [2]]), Matrix([[1, 0]]), one, one.T)
+    wide = Head(two, two, two, Matrix([[1, 0], [1, 1]]))
     layer = AttentionLayer(
         ("a", "b", "q", "x", "y"),
-        [[1, 0], [0, 1], [1, 1], [2, 1], [1, 3]],
-        [[1, 0, 1, 2, 0], [0, 1, 0, 1, 2]],
+        Matrix([[1, 0], [0, 1], [1, 1], [2, 1], [1, 3]]),
+        Matrix([[1, 0, 1, 2, 0], [0, 1, 0, 1, 2]]),
         (narrow, wide),
     )
     facts = [("a", "q", "x"), ("b", "q", "y")]
@@ -92,7 +92,7 @@ def test_an_exact_layer_is_loaded_fine_tuned_and_its_padding_stays_zero() -> Non
 
 
 def test_a_layer_whose_last_token_is_in_no_fact_is_refused() -> None:
-    layer = AttentionLayer(("a", "b", "c"), [[1], [2], [3]], [[1, 2, 3]])
+    layer = AttentionLayer(("a", "b", "c"), Matrix([[1], [2], [3]]), Matrix([[1, 2, 3]]))
     with pytest.raises(LemmaxError, match="occurs in no fact"):
         WongLayer.from_exact(layer, [("a", "b", "a")])
 
@@ -162,7 +162,6 @@ def test_the_multi_head_layer_and_its_exact_twin_have_the_same_outputs(
 
 def _without_constant(model: MultiHeadModel, queries: Any, contexts: Any) -> Any:
     """The exact twin on bare tokens, as a construction would give it."""
-    from lemmax.theory.exact import Matrix
     from lemmax.theory.multihead import ContextHead, multi_head
 
     w = model.arrays()

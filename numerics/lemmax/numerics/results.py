@@ -47,7 +47,8 @@ class Results:
         try:
             if self.path.exists() and self.path.stat().st_size:
                 header, records, size = _read(self.path)
-                self._compare(header)
+                if header:
+                    self._compare(header)
                 self.records = {record["key"]: record for record in records}
                 if self.path.stat().st_size != size:
                     os.truncate(self.path, size)  # a torn last line

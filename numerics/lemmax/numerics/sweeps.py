@@ -16,6 +16,7 @@ import multiprocessing
 import os
 import threading
 import time
+import zipfile
 from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
@@ -136,7 +137,7 @@ def restore(run: Run, path: Path, key: str) -> bool:
             if str(data["key"]) != key:
                 return False
             arrays = {n[6:]: data[n] for n in data.files if n.startswith("state.")}
-    except (OSError, ValueError, KeyError):
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
         return False  # none, or not one of ours: begin at the beginning
     run.restore(arrays)
     return True
@@ -308,7 +309,7 @@ def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[tuple[Task, lis
     with client:
         futures = {client.submit(_perform, task, pure=False): task for task in tasks}
         by_key = {future.key: task for future, task in futures.items()}
-        for future in dask.as_completed(list(futures)):
+        for future in dask.as_completed(list(futures), loop=client.loop):
             try:
                 records = future.result()
             except LemmaxError:
