@@ -6,6 +6,7 @@ _NEEDS = {
     "torch": ["layer", "models", "engines/reference", "engines/stacks", "engines/pairs"],
     "numba": ["engines/kernels", "engines/numba", "engines/wong_kernel", "engines/dana_kernel"],
 }
+_NEEDS["numba"] += ["engines/mahdavi_kernel"]
 _NEEDS["torch"] += ["engines/__init__", "engines/torch"]
 _NEEDS["torch"] += [f"engines/torch_{family}" for family in ("wong", "dana", "mahdavi")]
 

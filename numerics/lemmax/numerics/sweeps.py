@@ -133,7 +133,7 @@ def save(run: Run, path: Path, key: str) -> None:
 def restore(run: Run, path: Path, key: str) -> bool:
     """Continue from a checkpoint if there is one of this very run."""
     try:
-        with np.load(path) as data:
+        with np.load(io.BytesIO(path.read_bytes())) as data:
             if str(data["key"]) != key:
                 return False
             arrays = {n[6:]: data[n] for n in data.files if n.startswith("state.")}

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.engines import dana_kernel, wong_kernel
+from lemmax.numerics.engines import dana_kernel, mahdavi_kernel, wong_kernel
 from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
 from lemmax.numerics.jobs import Arrays, Dana, Job, Mahdavi, Wong, batches
 from lemmax.numerics.recipes import Recipe
@@ -161,6 +161,33 @@ class NumbaDana(NumbaRun):
         return right
 
 
+class NumbaMahdavi(NumbaRun):
+    """Mahdavi's layer."""
+
+    def __init__(
+        self, jobs: Sequence[Job], recipe: Recipe, initial: Sequence[Arrays] | None = None
+    ) -> None:
+        super().__init__(jobs, recipe, initial)
+        assert isinstance(self.job.config, Mahdavi)
+        self.space = mahdavi_kernel.Workspace(self.job.config, self.p, recipe.batch)
+
+    def flatten(self, weights: Arrays) -> NDArray[Any]:
+        names = self.job.config.shapes()
+        return np.concatenate([weights[n].astype(self.recipe.dtype).ravel() for n in names])
+
+    def unflatten(self) -> Arrays:
+        assert isinstance(self.job.config, Mahdavi)
+        return {n: a.copy() for n, a in mahdavi_kernel.views(self.job.config, self.p).items()}
+
+    def loop(self, chosen: NDArray[np.int64], rates: NDArray[Any], roots: NDArray[Any]) -> Any:
+        x = self.space
+        mahdavi_kernel.train_mahdavi(
+            self.p, x.g, self.m, self.v, x.heads, x.maps, x.biases, x.cubes, x.planes, x.lines,
+            x.data, x.contexts, x.classes, x.values, chosen, self.hyper, rates, roots,
+        )  # fmt: skip
+        return None
+
+
 def start(
     jobs: Sequence[Job],
     recipe: Recipe,
@@ -176,7 +203,7 @@ def start(
             raise LemmaxError("The numba backend trains Wong's layers on full batches.")
         return NumbaWong(jobs, recipe, initial)
     if isinstance(config, Mahdavi):
-        raise LemmaxError("The numba backend has no kernel for Mahdavi's layer; use torch.")
+        return NumbaMahdavi(jobs, recipe, initial)
     if config.S != 2:
         raise LemmaxError(f"The numba backend trains on pairs (S = 2), not S = {config.S}.")
     return NumbaDana(jobs, recipe, initial)
