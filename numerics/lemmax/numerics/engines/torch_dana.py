@@ -157,7 +157,7 @@ class StackedDana(StackedRun):
             residual += p["e"].gather(1, last[..., None].expand(-1, -1, d))
         else:
             residual = mixed + X[:, N:].gather(1, last[..., None].expand(-1, -1, d))
-        hidden = residual
+        hidden = u = share = residual
         if self.width:
             u = torch.baddbmm(p["b_1"], residual, p["W_1"])
             share = torch.special.ndtr(u)
@@ -174,7 +174,7 @@ class StackedDana(StackedRun):
         dresidual = dhidden
         if self.width:
             torch.bmm((u * share).transpose(1, 2), dhidden, out=g["W_2"])
-            density = torch.exp(-0.5 * u * u) / math.sqrt(2 * math.pi)
+            density = (u * u).mul_(-0.5).exp_().div_(math.sqrt(2 * math.pi))
             du = torch.bmm(dhidden, p["W_2"].transpose(1, 2)).mul_(share + u * density)
             torch.bmm(residual.transpose(1, 2), du, out=g["W_1"])
             g["b_1"].copy_(du.sum(1, keepdim=True))
