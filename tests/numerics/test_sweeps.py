@@ -179,6 +179,7 @@ def _changed(undisturbed: bytes, **fields: Any) -> bytes:
         (lambda data: data, {"recipe": RECIPE.changed(learning_rate=0.5)}, "learning_rate"),
         (lambda data: data, {"backend": "reference", "group": None}, "backend 'torch'"),
         (lambda data: data, {"group": 2}, "groups"),
+        (lambda data: data, {"group": 1}, "groups"),
         (lambda data: _changed(data, **{"lemmax-results": 2}), {}, "version 2"),
         (lambda data: b"step,loss\n1,2\n", {}, "not a results file"),
         (lambda data: b"{}\n", {}, "not a results file"),

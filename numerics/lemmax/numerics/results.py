@@ -71,10 +71,11 @@ class Results:
                 f"{self.path} holds results of the recipe {theirs.get('name')!r}, which differs "
                 f"from {ours['name']!r} in {', '.join(names)}; give another file."
             )
-        for name, value in self.identity.items():
-            if header.get(name) != value:
+        for name in sorted({*self.identity, *header} - {"lemmax-results"}):
+            found, wanted = header.get(name), self.identity.get(name)
+            if found != wanted:
                 raise ResultsError(
-                    f"{self.path} was made with {name} {header.get(name)!r}, not {value!r}; "
+                    f"{self.path} was made with {name} {found!r}, not {wanted!r}; "
                     "give another file."
                 )
 
