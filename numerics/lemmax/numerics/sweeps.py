@@ -1,0 +1,323 @@
+"""Sweeps: many jobs, recorded one by one, that a kill cannot hurt.
+
+The unit of work is a group of jobs as the backend plans it; the plan depends on the list of jobs
+alone. A finished job is a line in the results file. A group in progress keeps a checkpoint, written
+atomically. Started again with the same arguments, a sweep skips what is recorded, continues what
+was checkpointed, and ends with the same file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import multiprocessing
+import os
+import threading
+import time
+import zipfile
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lemmax.numerics.engines import engine, plan, start
+from lemmax.numerics.engines.run import Run
+from lemmax.numerics.jobs import Job, canonical, job_from_json
+from lemmax.numerics.recipes import Recipe, recipe
+from lemmax.numerics.results import Results, ResultsError, write_atomically
+from lemmax.theory.errors import LemmaxError
+
+CLUSTER_TIMEOUT = 10  # seconds until a scheduler counts as unreachable
+
+
+class ClusterError(LemmaxError):
+    """A scheduler that cannot be reached, or that lost its workers."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is, in work units (rows × vocabulary × steps), not in jobs."""
+
+    jobs: int
+    all_jobs: int
+    work: int
+    all_work: int
+    seconds: float
+    worked: int
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds left, at the rate of this session."""
+        if not self.worked:
+            return None
+        return (self.all_work - self.work) * self.seconds / self.worked
+
+    def __str__(self) -> str:
+        share = 100 * self.work / max(1, self.all_work)
+        left = "" if self.eta is None else f", {_duration(self.eta)} left"
+        return f"{self.jobs}/{self.all_jobs} jobs, {share:.0f} % of the work{left}"
+
+
+def _duration(seconds: float) -> str:
+    """A time to read.
+
+    >>> _duration(59.6), _duration(3700)
+    ('1 min', '1 h 2 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 59:
+        return f"{round(seconds)} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group of jobs as plain data, so that it can travel to another process or machine."""
+
+    jobs: tuple[str, ...]
+    recipe: Recipe
+    backend: str
+    device: str | None
+    checkpoint: str | None
+    checkpoint_seconds: float
+
+    def run(self) -> list[dict[str, Any]]:
+        """Train the group, from its checkpoint if there is one; one record a job."""
+        jobs = [job_from_json(json.loads(text)) for text in self.jobs]
+        with _single_thread(self.backend):
+            run = start(jobs, self.recipe, self.backend, None, self.device)
+            key = self.key
+            if self.checkpoint is not None:
+                restore(run, Path(self.checkpoint), key)
+            chunk, saved = max(1, run.steps // 1000), time.monotonic()
+            while not run.finished:
+                began = time.monotonic()
+                run.advance(run.step + chunk)
+                now = time.monotonic()
+                if now - began < min(0.2, self.checkpoint_seconds / 4):
+                    chunk *= 2
+                if self.checkpoint is None or run.finished:
+                    continue
+                if now - saved >= self.checkpoint_seconds:
+                    save(run, Path(self.checkpoint), key)
+                    saved = time.monotonic()
+            return [
+                {"key": job.key(self.recipe), "job": job.to_json(), **measured.to_json()}
+                for job, measured in zip(jobs, run.measured(), strict=True)
+            ]
+
+    @property
+    def key(self) -> str:
+        """A hash of all that the state of the run depends on."""
+        text = canonical([self.jobs, self.recipe.to_json(), self.backend])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def _perform(task: Task) -> list[dict[str, Any]]:
+    return task.run()
+
+
+def save(run: Run, path: Path, key: str) -> None:
+    """Write a checkpoint, atomically."""
+    buffer = io.BytesIO()
+    arrays: dict[str, Any] = {f"state.{name}": array for name, array in run.state().items()}
+    np.savez(buffer, key=np.array(key), **arrays)
+    write_atomically(path, buffer.getvalue())
+
+
+def restore(run: Run, path: Path, key: str) -> bool:
+    """Continue from a checkpoint if there is one of this very run."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes())) as data:
+            if str(data["key"]) != key:
+                return False
+            arrays = {n[6:]: data[n] for n in data.files if n.startswith("state.")}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return False  # none, or not one of ours: begin at the beginning
+    run.restore(arrays)
+    return True
+
+
+@contextlib.contextmanager
+def _single_thread(backend: str) -> Iterator[None]:
+    """One thread for torch on the CPU: sums over threads are added in another order."""
+    if backend == "numba":
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def sweep(
+    jobs: Sequence[Job],
+    recipe: str | Recipe,
+    results: str | os.PathLike[str],
+    *,
+    backend: str = "numba",
+    group: int | None = None,
+    device: str | None = None,
+    workers: int = 0,
+    cluster: str | None = None,
+    checkpoint_seconds: float = 30.0,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Train all jobs that the results file does not have yet; the records of all of them.
+
+    Parameters
+    ----------
+    jobs, recipe, backend, group, device
+        As for :func:`lemmax.numerics.engines.train`.
+    results
+        The file of results; checkpoints are kept beside it while groups are in progress.
+    workers
+        Processes to train in; 0 trains in this one.
+    cluster
+        The address of a Dask scheduler whose workers train instead. They need lemmax, and keep no
+        checkpoints: a lost group is trained again.
+    checkpoint_seconds
+        The time between checkpoints of a group.
+    progress
+        Called whenever jobs finish.
+
+    Raises
+    ------
+    ResultsError
+        The file holds other results, or cannot be written. Nothing recorded is lost.
+    ClusterError
+        The scheduler cannot be reached.
+    """
+    chosen = _recipe(recipe)
+    if workers < 0:
+        raise LemmaxError(f"The number of workers cannot be negative, as {workers} is.")
+    keys = [job.key(chosen) for job in jobs]
+    if len(set(keys)) != len(keys):
+        raise LemmaxError("The same job occurs twice in the sweep.")
+    groups = plan(jobs, chosen, backend, group)
+    identity: dict[str, Any] = {"recipe": chosen.to_json(), "backend": backend}
+    if any(len(members) > 1 for members in groups):
+        # the last bits depend on the padding, so on the companions in the group
+        text = canonical([[keys[number] for number in members] for members in groups])
+        identity["groups"] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    with Results(results, identity) as file:
+        folder = Path(f"{os.fspath(results)}.checkpoints")
+        tasks: dict[Task, int] = {}
+        for members in groups:
+            if all(keys[number] in file.records for number in members):
+                continue
+            texts = tuple(canonical(jobs[number].to_json()) for number in members)
+            place = None
+            if cluster is None:
+                place = str(folder / f"{keys[members[0]]}.npz")
+            task = Task(texts, chosen, backend, device, place, checkpoint_seconds)
+            tasks[task] = sum(jobs[number].work(chosen) for number in members)
+        total = sum(job.work(chosen) for job in jobs)
+        began, worked = time.monotonic(), 0
+        if cluster is None and tasks:
+            folder.mkdir(exist_ok=True)
+        with contextlib.closing(_finished(list(tasks), workers, cluster)) as finished:
+            for task, records in finished:
+                file.append(records)
+                if task.checkpoint is not None:
+                    Path(task.checkpoint).unlink(missing_ok=True)
+                worked += tasks[task]
+                if progress is not None:
+                    done = [job for job, key in zip(jobs, keys, strict=True) if key in file.records]
+                    work = sum(job.work(chosen) for job in done)
+                    seconds = time.monotonic() - began
+                    progress(Progress(len(done), len(jobs), work, total, seconds, worked))
+        file.sort(keys)
+        _remove(folder)
+        return [file.records[key] for key in keys]
+
+
+def _recipe(name: str | Recipe) -> Recipe:
+    return recipe(name)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the checkpoints of a finished sweep."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
+def _finished(
+    tasks: Sequence[Task], workers: int, cluster: str | None
+) -> Generator[tuple[Task, list[dict[str, Any]]], None, None]:
+    """The tasks with their records, in the order in which they finish; closing it ends them."""
+    if cluster is not None:
+        yield from _on_cluster(tasks, cluster)
+    elif workers == 0 or not tasks:
+        for task in tasks:
+            yield task, task.run()
+    else:
+        yield from _in_processes(tasks, workers)
+
+
+def _in_processes(
+    tasks: Sequence[Task], workers: int
+) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
+    context = multiprocessing.get_context("spawn")
+    backend = tasks[0].backend
+    with ProcessPoolExecutor(
+        min(workers, len(tasks)), context, initializer=_begin, initargs=(backend,)
+    ) as pool:
+        futures = {pool.submit(_perform, task): task for task in tasks}
+        try:
+            for future in as_completed(futures):
+                yield futures[future], future.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _begin(backend: str) -> None:
+    """Prepare a worker: import the engine, and end with the parent whatever ends that."""
+    parent = multiprocessing.parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
+    engine(backend)
+
+
+def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
+    try:
+        import distributed
+    except ModuleNotFoundError:
+        raise ClusterError("A cluster needs the package distributed (the extra cluster).") from None
+    dask: Any = distributed
+    try:
+        client = dask.Client(address, timeout=CLUSTER_TIMEOUT, set_as_default=False)
+    except (OSError, ValueError, TypeError) as error:
+        reason = type(error).__name__
+        raise ClusterError(f"No Dask scheduler answers at {address!r} ({reason}).") from None
+    with client:
+        futures = {client.submit(_perform, task, pure=False): task for task in tasks}
+        by_key = {future.key: task for future, task in futures.items()}
+        for future in dask.as_completed(list(futures), loop=client.loop):
+            try:
+                records = future.result()
+            except LemmaxError:
+                raise
+            except Exception as error:
+                raise ClusterError(f"A group failed on the cluster: {error}.") from error
+            yield by_key[future.key], records
+            future.release()
+
+
+__all__ = ["ClusterError", "Progress", "ResultsError", "Task", "restore", "save", "sweep"]
