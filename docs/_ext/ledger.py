@@ -10,6 +10,7 @@ evidence from the ledger, what a certificate shows from the independent checker.
     {errata} wong           what an author would want to know
     {certificate-kinds}     the fields of every kind, from the schemas
     {grades}                how many claims each grade decides
+    {proof-list}            every proof page
 
 The page of a claim has the stable address ``claims/PAPER/NAME.html``.
 """
@@ -38,6 +39,7 @@ from lemmax.constructions import shipped
 from lemmax.numerics import ledger_view
 from lemmax.theory.claims import KINDS, load_claims
 from lemmax.theory.ledger import GRADES
+from lemmax.theory.proofs import read_proof
 
 DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent
@@ -64,6 +66,9 @@ SOURCES = {
     "lemmax": "stated by lemmax",
 }
 DIRECTIONS = {"for": "supports", "against": "refutes", "gap": "shows a gap in the printed proof"}
+
+# Hundreds of pages in the sidebar of every page would help nobody and slow the build.
+ORPHAN = ("---", "orphan: true", "---", "")
 
 Entry = Mapping[str, Any]
 
@@ -160,6 +165,7 @@ def claim_page(entry: Entry) -> str:
     paper = papers()[entry["paper"]]
     grade = f" by {entry['grade']} evidence" if entry["grade"] else ""
     lines = [
+        *ORPHAN,
         f"# {markdown(heading(entry))}",
         "",
         f'<p class="lx-verdict">{badge(entry["verdict"])}{grade}</p>',
@@ -299,9 +305,10 @@ def write_claim_pages(app: Sphinx) -> None:
 
 
 def paper_index(key: str, paper: Mapping[str, Any]) -> str:
-    """The claims of a paper as a hidden table of contents, so that every page has a parent."""
+    """The claims of a paper as a plain list."""
     return "\n".join(
         [
+            *ORPHAN,
             f"# Claims: {markdown(paper['title'])}",
             "",
             f"The statements of {markdown(paper['authors'])} ({paper['year']}), one page each.",
@@ -311,16 +318,6 @@ def paper_index(key: str, paper: Mapping[str, Any]) -> str:
                 for e in entries().values()
                 if e["paper"] == key
             ),
-            "",
-            "```{toctree}",
-            ":hidden:",
-            ":maxdepth: 1",
-            *(
-                f"{heading(e).replace('<', '').replace('>', '')} <{e['id'].partition('/')[2]}>"
-                for e in entries().values()
-                if e["paper"] == key
-            ),
-            "```",
             "",
         ]
     )
@@ -658,6 +655,27 @@ def _describe(field: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 
     return str(field.get("type", "as the method needs"))
 
 
+class ProofList(Generated):
+    """Every proof page, by paper."""
+
+    def markdown(self) -> str:
+        lines: list[str] = []
+        folder = DOCS / "proofs"
+        for key in papers():
+            pages = sorted((folder / key).glob("*.md"))
+            if pages:
+                lines += [f"## {papers()[key]['title']}", ""]
+            for path in pages:
+                proof = read_proof(path)
+                word = {"for": "", "against": " (refutation)", "gap": " (gap)"}[proof.direction]
+                lines.append(
+                    f"- [{markdown(proof.title, escape=False)}]({key}/{path.name}){word}: "
+                    f"{link(proof.claim, self.env.docname)}"
+                )
+            lines.append("")
+        return "\n".join(lines)
+
+
 class Grades(Generated):
     """How many claims each grade decides now."""
 
@@ -680,7 +698,8 @@ def read_source(app: Sphinx, document: str, source: list[str]) -> None:
     claim, direction = fields["claim"].strip(), fields["direction"].strip()
     word = {"for": "A proof of", "against": "A refutation of", "gap": "A gap in the proof of"}
     header = f"{word[direction]} {link(claim, document)}"
-    source[0] = proof_page(source[0], header, lambda identifier: link(identifier, document))
+    page = proof_page(source[0], header, lambda identifier: link(identifier, document))
+    source[0] = "\n".join((*ORPHAN, page))
 
 
 def read_docstring(
@@ -714,4 +733,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("errata", Errata)
     app.add_directive("certificate-kinds", CertificateKinds)
     app.add_directive("grades", Grades)
+    app.add_directive("proof-list", ProofList)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

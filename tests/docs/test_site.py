@@ -46,6 +46,8 @@ WITH_FORMULAS = [
     "errata.html",
     "tutorials/figure-1.html",
     "tutorials/blow-ups.html",
+    "tutorials/attention-only.html",
+    "tutorials/saturation.html",
     "proofs/lemmax/compiler-two-heads.html",
     "claims/wong/proposition-3.6.html",
     "reference/lemmax.constructions.blowups.html",
