@@ -29,14 +29,18 @@ lint: .venv/dev
 
 docs: .venv/dev
 	$(BIN)/python docs/mathjax.py
-	$(BIN)/sphinx-build -q -W --keep-going -b html docs docs/_build/html
+	$(BIN)/sphinx-build -q -W --keep-going -j auto -b html docs docs/_build/html
 
-# Coq proves the kernel grade. Without root the tests that need it say that they are skipped.
+# Debian packages of programs that some tests need: Coq proves the kernel grade, Chromium reads the
+# pages, LaTeX sets the exports. Without root those tests say that they are skipped.
 system:
-	@command -v coqc >/dev/null || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
-	  && apt-get update -qq \
-	  && apt-get install -y -qq --no-install-recommends coq libcoq-mathcomp-algebra >/dev/null; } \
-	  || echo "coqc not found: kernel proofs are skipped"
+	@wanted=""; \
+	command -v coqc >/dev/null || wanted="$$wanted coq libcoq-mathcomp-algebra"; \
+	command -v chromium >/dev/null || wanted="$$wanted chromium"; \
+	command -v pdflatex >/dev/null || wanted="$$wanted texlive-latex-base texlive-latex-recommended"; \
+	[ -z "$$wanted" ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
+	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends $$wanted >/dev/null; } \
+	  || echo "not installed:$$wanted; the tests that need them are skipped"
 
 .venv/bin/python:
 	$(PYTHON) -m venv .venv || { $(PYTHON) -m pip install virtualenv && $(PYTHON) -m virtualenv .venv; }
@@ -52,4 +56,4 @@ system:
 	@touch $@ .venv/evidence
 
 clean:
-	rm -rf .venv build dist docs/_build
+	rm -rf .venv build dist docs/_build docs/claims docs/reference

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Sequence
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from lemmax.theory.errors import LemmaxError
 
@@ -277,6 +279,92 @@ def assumptions(
     out.print(report.table())
     for sentence in report.sentences():
         out.print(sentence)
+
+
+class ExportFormat(StrEnum):
+    """What ``lemmax export`` writes."""
+
+    latex = "latex"
+    json = "json"
+    npz = "npz"
+    safetensors = "safetensors"
+    sympy = "sympy"
+    bibtex = "bibtex"
+
+
+@app.command()
+def export(
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="A claim, a shipped certificate, or a .json file.")
+    ],
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", "-f", help="What to write.")
+    ] = ExportFormat.latex,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A file; text goes to stdout without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the construction behind a claim for a paper or another program.
+
+    Examples: `lemmax export wong/argmax-rank-one`,
+    `lemmax export layer.json --format npz -o layer.npz`
+    """
+    from lemmax.constructions import exports
+    from lemmax.numerics.exporting import find_certificate
+    from lemmax.theory.certificates import to_json
+
+    name, certificate = find_certificate(identifier)
+    data: str | bytes
+    match ExportFormat.json if as_json else format_:
+        case ExportFormat.latex:
+            data = exports.certificate_latex(certificate, name)
+        case ExportFormat.json:
+            data = to_json(certificate).rstrip("\n")
+        case ExportFormat.sympy:
+            data = exports.certificate_sympy(certificate)
+        case ExportFormat.npz:
+            data = exports.certificate_npz(certificate)
+        case ExportFormat.safetensors:
+            data = exports.certificate_safetensors(certificate)
+        case ExportFormat.bibtex:
+            data = exports.bibtex(*bibtex_keys(name))
+    if output is not None:
+        exports.write_bytes(output, data if isinstance(data, bytes) else f"{data}\n".encode())
+    elif isinstance(data, bytes):
+        raise LemmaxError(f"The format {format_.value} is not text: name a file with -o.")
+    else:
+        typer.echo(data)
+
+
+def bibtex_keys(name: str) -> list[str]:
+    """The BibTeX keys of a claim's paper and of lemmax."""
+    from lemmax.theory.claims import load_claims
+
+    paper = load_claims().papers.get(name.partition("/")[0], {})
+    return list(dict.fromkeys([*filter(None, (paper.get("bibtex_key"),)), "lemmax"]))
+
+
+@app.command()
+def doctor(as_json: AsJson = False) -> None:
+    """Say which extras and programs are installed, and what each enables.
+
+    Nothing is wrong when an extra is missing: the core needs none of them.
+    """
+    from lemmax.numerics.installation import examine
+
+    parts = examine()
+    if as_json:
+        typer.echo(json.dumps(parts, indent=2))
+        return
+    table = Table("part", "state", "enables", box=None, pad_edge=False)
+    for part in parts:
+        good = not part["missing"]
+        lacks = ", ".join(part["missing"])
+        state = Text(part["version"] or "ready", "green") if good else Text(f"lacks {lacks}", "red")
+        table.add_row(part["name"], state, part["enables"])
+    console().print(table)
+    console().print("An extra is installed with: pip install -c constraints.txt -e '.[EXTRA]'")
 
 
 def main(argv: Sequence[str] | None = None) -> None:

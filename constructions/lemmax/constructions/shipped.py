@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from pathlib import Path
 from typing import Any
 
 from lemmax import checker
+from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 
 FOLDER = Path(__file__).parent / "certificates"
@@ -26,6 +28,16 @@ def path(name: str) -> Path:
     if name not in names():
         raise LemmaxError(f"There is no shipped certificate {name!r}.")
     return FOLDER / f"{name}.json"
+
+
+def load(name: str) -> Certificate:
+    """A shipped certificate, read.
+
+    >>> load("wong/argmax-rank-one")["kind"]
+    'refutation'
+    """
+    found: Certificate = json.loads(path(name).read_text(encoding="utf-8"))
+    return found
 
 
 def verify_all() -> list[dict[str, Any]]:

@@ -30,63 +30,74 @@ COLOURS = {
 }
 
 
-def listed(paper: str | None = None) -> list[dict[str, Any]]:
-    """All claims that can have a verdict, with the verdict that the ledger derived.
+_LISTED = (
+    "id",
+    "paper",
+    "kind",
+    "number",
+    "title",
+    "verdict",
+    "grade",
+    "source",
+    "repaired_by",
+)
+
+
+def entries(ledger: Path = LEDGER) -> dict[str, dict[str, Any]]:
+    """Everything about every claim: statement, verdict, evidence, its place in the graph.
 
     A claim that changed after the ledger was written has the verdict ``stale``.
     """
     catalogue = load_claims()
-    if paper is not None and paper not in catalogue.papers:
-        known = ", ".join(sorted(catalogue.papers))
-        raise LemmaxError(f"There is no paper {paper!r}; the papers are {known}.")
-    record = read_ledger(LEDGER)
+    record = read_ledger(ledger)
     outdated = set(stale(record, catalogue))
-    rows = []
+    found = {}
     for claim in catalogue:
-        if claim.kind == "D" or paper not in (None, claim.paper):
-            continue
         entry = record.claims.get(claim.id, {})
         fresh = claim.id not in outdated
-        rows.append(
-            {
-                "id": claim.id,
-                "paper": claim.paper,
-                "kind": claim.kind,
-                "number": claim.number,
-                "title": claim.title,
-                "verdict": entry["verdict"] if fresh else "stale",
-                "grade": entry["grade"] if fresh else None,
-                "source": claim.source,
-                "repaired_by": claim.repaired_by,
-            }
-        )
-    return rows
+        found[claim.id] = {
+            "id": claim.id,
+            "paper": claim.paper,
+            "kind": claim.kind,
+            "number": claim.number,
+            "title": claim.title,
+            "statement": claim.statement.strip(),
+            "reading": claim.reading,
+            "place": claim.place,
+            "source": claim.source,
+            "verdict": entry["verdict"] if fresh else "stale",
+            "grade": entry["grade"] if fresh else None,
+            "repaired_by": claim.repaired_by,
+            "uses": list(claim.uses),
+            "used_by": list(catalogue.used_by(claim.id)),
+            "evidence": entry.get("evidence", []),
+        }
+    return found
+
+
+def listed(paper: str | None = None) -> list[dict[str, Any]]:
+    """All claims that can have a verdict, with the verdict that the ledger derived."""
+    papers = load_claims().papers
+    if paper is not None and paper not in papers:
+        known = ", ".join(sorted(papers))
+        raise LemmaxError(f"There is no paper {paper!r}; the papers are {known}.")
+    return [
+        {name: entry[name] for name in _LISTED}
+        for entry in entries().values()
+        if entry["kind"] != "D" and paper in (None, entry["paper"])
+    ]
 
 
 def one(identifier: str) -> dict[str, Any]:
-    """Everything about one claim: statement, verdict, evidence, its place in the graph."""
-    catalogue = load_claims()
-    claim = catalogue[identifier]
-    record = read_ledger(LEDGER)
-    entry = record.claims.get(identifier, {})
-    fresh = identifier not in stale(record, catalogue)
-    return {
-        "id": claim.id,
-        "paper": claim.paper,
-        "kind": claim.kind,
-        "number": claim.number,
-        "title": claim.title,
-        "statement": claim.statement.strip(),
-        "reading": claim.reading,
-        "place": claim.place,
-        "source": claim.source,
-        "verdict": entry["verdict"] if fresh else "stale",
-        "grade": entry["grade"] if fresh else None,
-        "repaired_by": claim.repaired_by,
-        "uses": list(claim.uses),
-        "used_by": list(catalogue.used_by(identifier)),
-        "evidence": entry.get("evidence", []),
-    }
+    """Everything about one claim."""
+    load_claims()[identifier]  # an unknown claim is refused by name
+    return entries()[identifier]
+
+
+def certificates_of(identifier: str) -> list[str]:
+    """The names of the shipped certificates that are evidence for a claim."""
+    found = (c for item in one(identifier)["evidence"] for c in item.get("certificates", ()))
+    return sorted({name.removesuffix(".json") for name in found})
 
 
 def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:

