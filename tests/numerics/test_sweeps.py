@@ -158,7 +158,7 @@ def test_finished_jobs_are_not_trained_again(
 def test_a_torn_last_line_is_dropped_and_made_again(tmp_path: Path, undisturbed: bytes) -> None:
     path = tmp_path / "results.jsonl"
     lines = undisturbed.splitlines(keepends=True)
-    for cut in (1, 30, len(lines[5]) - 1):
+    for cut in (1, len(lines[5]) - 1):
         path.write_bytes(b"".join(lines[:5]) + lines[5][:cut])
         assert len(read_results(path)[1]) == 4
         _sweep(path)
