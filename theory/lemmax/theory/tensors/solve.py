@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, permutations, takewhile
+from itertools import islice, permutations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -62,13 +62,22 @@ class Component:
     reasons: tuple[str, ...]
 
 
-def upper_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
-    """Decompositions by name, the cheap ones first; whoever asks may stop early."""
+def readable_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
+    """The cheap decompositions by name, with terms that a person can read."""
     for mode, name in ((2, "values"), (1, "queries"), (0, "keys")):
         yield f"slice sum over the {name}", slice_sum(array, mode)
     if is_database(array):
         yield "domain pivot", domain_pivot(array)
-        yield "column pivot", best_column_pivot(array)
+        if array.shape[1] <= ALL_SUBSETS:
+            yield "column pivot", best_column_pivot(array)
+
+
+def upper_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
+    """Decompositions by name, the cheap ones first; whoever asks may stop early."""
+    yield from readable_bounds(array)
+    if is_database(array):
+        if array.shape[1] > ALL_SUBSETS:
+            yield "column pivot", best_column_pivot(array)
         swapped = array.transpose(1, 0, 2)
         yield "row pivot", best_column_pivot(swapped).permuted((1, 0, 2))
         if array.shape[1] <= ALL_SUBSETS:
@@ -121,7 +130,7 @@ def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Dec
     first, second = np.moveaxis(array, mode, 0)
     form = pencils.pencil(first, second)
     bound = pencils.lower_bound(array, mode, form, field)
-    for reason, candidate in takewhile(lambda pair: "tree" not in pair[0], upper_bounds(array)):
+    for reason, candidate in readable_bounds(array):
         if len(candidate) == form.rank(field):
             return bound, candidate, reason
     order = [0, 1]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from lemmax.theory.errors import LemmaxError
 
-_NODES = 20_000
+_NODES = 2_000
 
 
 class TooManySets(LemmaxError):
