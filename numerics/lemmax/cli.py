@@ -30,7 +30,8 @@ AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text
 
 def console() -> Console:
     """Colours and widths of the terminal on stdout; plain text elsewhere."""
-    return Console(highlight=False, soft_wrap=not sys.stdout.isatty())
+    plain = not sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=plain, width=160 if plain else None)
 
 
 @app.command()

@@ -102,11 +102,16 @@ def certificates_of(identifier: str) -> list[str]:
 
 def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
     """The table, and how many claims have which verdict."""
-    table = Table("claim", "kind", "verdict", "grade", "source", "what", box=None, pad_edge=False)
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "kind", "verdict", "grade"):  # never cut: a reader copies them
+        longest = max((len(row[name] or "-") for row in entries), default=1)
+        table.add_column(name, no_wrap=True, min_width=longest)
+    table.add_column("source", no_wrap=True)
+    table.add_column("what", no_wrap=True, overflow="ellipsis")
     for row in entries:
         table.add_row(
             row["id"],
-            KINDS[row["kind"]],
+            row["kind"],
             Text(row["verdict"], COLOURS.get(row["verdict"], "")),
             row["grade"] or "-",
             row["source"],
@@ -115,7 +120,8 @@ def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
     console.print(table)
     counts = Counter(row["verdict"] for row in entries)
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
-    console.print(f"{len(entries)} claims: {told}.")
+    kinds = ", ".join(f"{letter} {name}" for letter, name in KINDS.items() if letter != "D")
+    console.print(f"{len(entries)} claims: {told}. Kinds: {kinds}.")
 
 
 def show_one(entry: dict[str, Any], console: Console) -> None:
