@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import builtins
-from typing import Any
+import sys
 
 import pytest
 
@@ -49,14 +48,7 @@ def test_logits_and_patterns_agree(db: Database, precision: str) -> None:
 
 
 def test_without_transformer_lens_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
-    real = builtins.__import__
-
-    def refuse(name: str, *rest: Any, **more: Any) -> Any:
-        if name.startswith("transformer_lens"):
-            raise ImportError(name)
-        return real(name, *rest, **more)
-
-    monkeypatch.setattr(builtins, "__import__", refuse)
+    monkeypatch.setitem(sys.modules, "transformer_lens", None)
     with pytest.raises(LemmaxError, match=r"lemmax\[interop\]"):
         to_transformer_lens(compile_database(TWO_HEADS).layer)
 

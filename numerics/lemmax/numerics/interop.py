@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lemmax.theory.attention import AttentionLayer
@@ -38,7 +39,8 @@ def to_transformer_lens(
     """
     try:
         import torch
-        from transformer_lens import TransformerBridge, TransformerBridgeConfig
+
+        lens: Any = import_module("transformer_lens")
     except ImportError:
         raise LemmaxError("TransformerLens needs the extra lemmax[interop].") from None
     if not layer.heads:
@@ -47,7 +49,7 @@ def to_transformer_lens(
     arrays = {name: torch.from_numpy(a).to(kind) for name, a in layer.to_numpy().items()}
     root = math.isqrt(max(layer.d_qk, layer.d_vo) - 1) + 1
     d_head, heads, d_model = root * root, len(layer.heads), layer.d_model
-    config = TransformerBridgeConfig(
+    config = lens.TransformerBridgeConfig(
         d_model=d_model,
         d_head=d_head,
         n_heads=heads,
@@ -60,7 +62,7 @@ def to_transformer_lens(
         positional_embedding_type="standard",
         dtype=kind,
     )
-    bridge = TransformerBridge.boot_native(config, dtype=kind, device="cpu")
+    bridge = lens.TransformerBridge.boot_native(config, dtype=kind, device="cpu")
     model = bridge.original_model
     attention = model.layers[0].attn
     with torch.no_grad():
