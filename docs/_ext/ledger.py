@@ -20,6 +20,7 @@ from __future__ import annotations
 import ast
 import hashlib
 import html
+import inspect
 import json
 import posixpath
 import shutil
@@ -604,6 +605,7 @@ class CertificateKinds(Generated):
                 f"{markdown(schema.get('description', ''))} "
                 f'<a download href="{href}">JSON Schema</a>',
                 "",
+                *_rule(kind),
                 "| field | needed | content |",
                 "|---|---|---|",
             ]
@@ -618,6 +620,15 @@ class CertificateKinds(Generated):
                 href = posixpath.relpath(f"certificates/{example}.json", origin)
                 lines += [f'A shipped one: <a download href="{href}">{example}.json</a>', ""]
         return "\n".join(lines)
+
+
+def _rule(kind: str) -> list[str]:
+    """What the checker's own function says about a kind."""
+    told = inspect.getdoc(checker.KINDS[kind]) if kind in checker.KINDS else None
+    if not told:
+        return []
+    body = " ".join(told.split())
+    return [f"**Checked.** {markdown(body)}", ""]
 
 
 def _describe(field: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> str:

@@ -214,12 +214,12 @@
     if (event.target.name === "definitions") show();
     else if (claims.has(event.target.value)) location.hash = event.target.value;
   });
-  form.addEventListener("reset", () =>
-    setTimeout(() => {
-      history.replaceState(null, "", location.pathname);
-      show();
-    })
-  );
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    form.elements.definitions.checked = false;
+    history.replaceState(null, "", location.pathname + location.search);
+    show();
+  });
   window.addEventListener("hashchange", show);
   show();
 })();

@@ -47,7 +47,11 @@
 
   form.addEventListener("input", remember);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("reset", () => setTimeout(remember));
+  form.addEventListener("reset", (event) => {
+    event.preventDefault();
+    for (const f of fields) form.elements[f].value = "";
+    remember();
+  });
   window.addEventListener("hashchange", recall);
   recall();
 })();

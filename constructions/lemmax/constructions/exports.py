@@ -32,8 +32,8 @@ _NUMBER = re.compile(
     r"(?P<decimal>-?[0-9]+(?:/[0-9]+)?)|(?P<mantissa>-?0x[0-9a-f]+)(?:p(?P<exponent>-?[0-9]+))?"
 )
 _WORDS = frozenset(("format", "version", "kind", "claim", "statement", "note", "tokens", "unit"))
-_WITNESS = frozenset(("lower", "upper", "facts"))  # what convinces a checker, not a reader
-_ROWS, _COLUMNS, _DIGITS, _HEADS = 7, 9, 24, 3
+_WITNESS = frozenset(("lower", "upper", "facts", "proof"))  # what convinces a checker, not a reader
+_ROWS, _COLUMNS, _DIGITS, _HEADS, _PAGE = 7, 9, 24, 3, 18
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:
@@ -185,9 +185,12 @@ def certificate_latex(certificate: Certificate, name: str | None = None) -> str:
             heads.setdefault(int(weight[1]), {})[weight[2]] = _latex(array)
         else:
             lines.append(rf"{_symbol(short)} &= {_latex(array)}")
+    lines = _fitting(lines)
     for number, weights in sorted(heads.items())[:_HEADS]:
-        told = [rf"W_{x}^{{{number + 1}}} {'&' if x == 'Q' else ''}= {weights[x]}" for x in "QKVO"]
-        lines.append(r",\ ".join(told))
+        told = [
+            rf"W_{x}^{{{number + 1}}} = {weights[x]}" for x in ("Q", "K", "V", "O") if x in weights
+        ]
+        lines.append("& " + r",\ ".join(told))
     if len(heads) > _HEADS:
         lines.append(rf"& \text{{and {len(heads) - _HEADS} more heads}}")
     statement = certificate.get("statement")
@@ -204,6 +207,17 @@ def certificate_latex(certificate: Certificate, name: str | None = None) -> str:
         "needs the packages amsmath and graphicx",
     ]
     return display(body, f"lemmax:{title}", comments)
+
+
+def _fitting(lines: list[str]) -> list[str]:
+    """As many lines as fit on a page, and how many are left to the certificate."""
+    height = 0
+    for count, line in enumerate(lines):
+        height += 1 + line.count(r" \\ ")
+        if height > _PAGE:
+            rest = len(lines) - count
+            return [*lines[:count], rf"& \text{{and {rest} more in the certificate}}"]
+    return lines
 
 
 def _symbol(name: str) -> str:

