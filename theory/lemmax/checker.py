@@ -396,6 +396,17 @@ def cleared(row: Sequence[Fraction]) -> tuple[list[int], int]:
     return [x.numerator * (d // x.denominator) for x in row], d
 
 
+def cleared_rows(rows: Iterable[Sequence[Fraction]]) -> list[tuple[list[int], int]]:
+    """The rows, each cleared; refused if they take too many bits together."""
+    found, spent = [], 0
+    for row in rows:
+        found.append(cleared(row))
+        spent += found[-1][1].bit_length() * len(row)
+        if spent > LIMITS["bits in memory"]:
+            refuse("The common denominators", "would be too long")
+    return found
+
+
 def cleared_all(matrices: Sequence[Matrix]) -> tuple[list[list[list[int]]], int]:
     """Integer matrices A_i and one d > 0 with matrices_i = A_i / d."""
     d = common_denominator([x for M in matrices for row in M for x in row])
@@ -427,7 +438,7 @@ def nonsingular_mod(rows: Sequence[Sequence[int]], p: int) -> bool:
     return True
 
 
-def integer_rank(rows: Sequence[Sequence[int]], what: str) -> int:
+def integer_rank(rows: Sequence[Sequence[int]], what: str, repeated: int = 1) -> int:
     """The rank over Q of an integer matrix, by Bareiss' fraction-free elimination.
 
     After k pivots the entries are minors of order k + 1, up to sign, so each division by the
@@ -435,7 +446,7 @@ def integer_rank(rows: Sequence[Sequence[int]], what: str) -> int:
     """
     m, n = len(rows), len(rows[0])
     hadamard = min(m, n) * (bits_of(rows) + n.bit_length())
-    affordable(2 * m * n * min(m, n) // 3, hadamard, hadamard // 10, what)
+    affordable(repeated * (2 * m * n * min(m, n) // 3), hadamard, hadamard // 10, what)
     left, previous, rank = [list(row) for row in rows], 1, 0
     while left and left[0]:
         found = next((i for i, row in enumerate(left) if row[0]), None)
@@ -495,6 +506,8 @@ def power(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
     """Integers lo <= 2^bits · exp(-s·unit) <= hi for a rational s >= 0."""
     if unit == "1":
         return exp_minus(s, bits)
+    if s > bits:
+        return 0, 1
     low, high = ln2(bits + int(s).bit_length() + 8)
     return exp_minus(s * high, bits)[0], exp_minus(s * low, bits)[1]
 
@@ -593,7 +606,7 @@ class Forward:
     def __init__(self, layer: Layer, facts: int) -> None:
         """Make the weights integers; refuse if so many facts would take too long."""
         self.unit = layer.unit
-        self.rows = [cleared(row) for row in layer.W_E]
+        self.rows = cleared_rows(layer.W_E)
         W_V, d_v = cleared_all([head.W_V for head in layer.heads])
         W_O, d_o = cleared_all([head.W_O for head in layer.heads])
         W_Q, d_q = cleared_all([head.W_Q for head in layer.heads])
@@ -615,6 +628,8 @@ class Forward:
         d, inner = len(self.coordinates), sum(len(k) + len(o) for _, k, _, o in self.heads)
         x = max(bits_of([row]) + scale.bit_length() for row, scale in self.rows)
         w = max(map(bits_of, (*W_Q, *W_K, *W_V, *W_O)), default=0) + self.value_scale.bit_length()
+        score = 2 * (x + w) + self.score_scale.bit_length()
+        affordable(facts * len(self.heads), score, score, "The attention scores")
         known = min(2 * facts, len(self.rows))
         affordable(known * d * 2 * inner, x + w, w, "The forward pass")
         pairs = facts * (len(self.columns) * (d + 1) + len(self.heads) * (d + 150))
@@ -784,8 +799,9 @@ def check_matrix_rank(data: Mapping[str, Any]) -> Iterator[Step]:
 
     if any(x.denominator % p == 0 for row in M for x in row):
         yield Step(False, f"the prime {p} divides a denominator of the matrix")
-    integers = {i: cleared(M[i])[0] for i in rows}
-    yield check_minor([[integers[i][j] for j in columns] for i in rows], p, rank, "M")
+    parts = [[M[i][j] for j in columns] for i in rows]
+    residues = [[x.numerator * pow(x.denominator, -1, p) % p for x in part] for part in parts]
+    yield check_minor(residues, p, rank, "M")
     if method == "size":
         yield size_bound(rank, m, n)
     elif factors is None:
@@ -799,8 +815,7 @@ def check_matrix_rank(data: Mapping[str, Any]) -> Iterator[Step]:
 
 def check_product(left: Matrix, right: Matrix, M: Matrix) -> Step:
     """left · right = M, exactly; the rows of left and the columns of right are made integers."""
-    rows = [cleared(row) for row in left]
-    columns = [cleared(column) for column in zip(*right, strict=True)]
+    rows, columns = cleared_rows(left), cleared_rows(zip(*right, strict=True))
     cost = len(left) * len(right) * len(columns)
     affordable(cost, bits_of(a for a, _ in rows), bits_of(b for b, _ in columns), "The product")
     for i, (a, d) in enumerate(rows):
@@ -857,7 +872,8 @@ def check_exact_softmax_rank(exponents: list[list[int]], rank: int, unit: str) -
     """
     z = 2 if unit == "ln2" else math.factorial(rank + 1) + 1
     for _ in range(2):  # multiply rows, then columns, by powers of z: exponents start from 0
-        exponents = [[x - min(row) for x in row] for row in zip(*exponents, strict=True)]
+        columns = zip(*exponents, strict=True)
+        exponents = [[x - least for x in row] for row in columns for least in [min(row)]]
     bits = max(map(max, exponents)) * z.bit_length()
     affordable(sum(map(len, exponents)), bits, bits, "The matrix z^e_ij")
     found = integer_rank([[z**x for x in row] for row in exponents], "The elimination of z^e_ij")
@@ -935,7 +951,7 @@ def check_aot_memorization(data: Mapping[str, Any]) -> Iterator[Step]:
     targets = [integer(g, "A target", len(net.x)) for _, g in pairs]
     moved = [product(x, product(h.W_V, h.W_O)) for h in net.layer.heads for x in net.x]
     tables, _ = cleared_all([*net.x, *moved])
-    work = len(pairs) * len(net.x[0]) * max(len(moved), 1) * len(net.x[0][0])
+    work = len(pairs) * len(net.x[0]) * max(len(moved), len(net.x)) * len(net.x[0][0])
     affordable(work, bits_of(row for M in tables for row in M), 128, "The forward pass")
     (W_U,), _ = cleared_all([Matrix(zip(*net.layer.W_U, strict=True))])
     for number, (t, g) in enumerate(zip(net.inputs, targets, strict=True)):
@@ -944,7 +960,8 @@ def check_aot_memorization(data: Mapping[str, Any]) -> Iterator[Step]:
             center = [x << bits + 1 for x in tables[t[-1]][-1]]
             radius = [0] * len(center)
             for h, scores in enumerate(net.scores(t), 1):
-                weights = [power(max(scores) - s, net.layer.unit, bits) for s in scores]
+                top = max(scores)
+                weights = [power(top - s, net.layer.unit, bits) for s in scores]
                 low, high = (sum(w[i] for w in weights) for i in (0, 1))
                 for s, (a, b) in enumerate(weights):
                     a, b = (a << bits) // high, -((-b << bits) // low)
@@ -979,6 +996,9 @@ def check_aot_rank(data: Mapping[str, Any]) -> Iterator[Step]:
     q = common_denominator([s for row in scores for head in row for s in head])
     if not 2 <= point < p or (unit == "ln2" and (point, q) != (2, 1)):
         refuse("point", "must be in 2..prime-1; in unit ln2 it is 2 and the scores are integers")
+    # weights are known mod p only, so p may divide no denominator that they are multiplied with
+    if any(v.denominator % p == 0 for M in (*net.x, *(h.W_V for h in heads)) for r in M for v in r):
+        yield Step(False, f"the prime {p} divides a denominator")
     minor = []
     for i, row in zip(rows, scores, strict=True):
         x = [net.x[token][s] for s, token in enumerate(net.inputs[i])]
@@ -991,8 +1011,6 @@ def check_aot_rank(data: Mapping[str, Any]) -> Iterator[Step]:
             mean = Matrix([tuple(v / sum(weights) for v in sums)])
             entries += (product(mean, head.W_V) if kind == "W_V A'" else mean)[0]
         minor.append([entries[j] for j in columns])
-    if any(v.denominator % p == 0 for row in minor for v in row):
-        yield Step(False, f"the prime {p} divides a denominator")
     residues = [[v.numerator * pow(v.denominator, -1, p) for v in row] for row in minor]
     yield check_minor(residues, p, least, kind)
 
@@ -1048,8 +1066,9 @@ def check_kl_interval(data: Mapping[str, Any]) -> Iterator[Step]:
     logits = product(matrix(upper["E"], "upper.E", len(table), d), Matrix(zip(*W, strict=True)))
     short(logits, "A logit")
     for p, row, z in zip(prior, table, logits, strict=True):
-        normaliser = Fraction(sum(exp_minus(max(z) - v, bits)[1] for v in z), 1 << bits)
-        linear = (max(z) - Fraction(sum(map(operator.mul, row, z)))) * (1 << bits)
+        top = max(z)
+        normaliser = Fraction(sum(exp_minus(top - v, bits)[1] for v in z), 1 << bits)
+        linear = (top - Fraction(sum(map(operator.mul, row, z)))) * (1 << bits)
         high = x_log_x(row, bits)[1] + log_bounds(normaliser, bits)[1]
         total += math.ceil(p * (high + linear))
     ok = total <= bound * (1 << bits)
@@ -1080,6 +1099,8 @@ def dual_bound(
     mean; a leaf {"mu": [...]} is checked at its generators, and concavity does the rest.
     """
     m, rest, gains = len(table[0]), iter(nodes), []
+    if len(nodes) < 1 << m - 2:
+        refuse("block.nodes", "has fewer nodes than there are cones")
     stack = []
     for signs in itertools.product((1, -1), repeat=m - 2):
         ends = [[Fraction((j == i) - (j == m - 1)) for j in range(m)] for i in range(m - 1)]
@@ -1147,7 +1168,7 @@ def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[
     for e, c, rows in zip(queries, A.context_of, logits, strict=True):
         E, line = contexts[c], []
         for row, (W_K, W_Q, V) in zip(rows, weights, strict=True):
-            powers = [pow(z, (x - min(row)) % (p - 1), p) for x in row]
+            powers = [pow(z, x % (p - 1), p) for x in row]
             if sum(powers) % p == 0:
                 refuse("lower", "names a prime that divides a softmax denominator")
             inverse = pow(sum(powers), -1, p)
@@ -1240,7 +1261,8 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
     def enclosure(t: int, k: int, bits: int) -> tuple[Fraction, Fraction]:
         low = high = Fraction(0)
         for row, U in zip(logits[t], tables[A.context_of[t]], strict=True):
-            gaps, u = [max(row) - x for x in row], [x[k] for x in U]
+            top, u = max(row), [x[k] for x in U]
+            gaps, least = [top - x for x in row], min(u)
             found = (
                 [(1 << bits - x,) * 2 for x in gaps]
                 if exact
@@ -1248,11 +1270,11 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
             )
             lows, highs = zip(*found, strict=True)
             down, up = (
-                sum(w * (x - min(u)) for w, x in zip(ws, u, strict=True)) for ws in (lows, highs)
+                sum(w * (x - least) for w, x in zip(ws, u, strict=True)) for ws in (lows, highs)
             )
             low, high = (
-                low + min(u) + Fraction(down, sum(highs)),
-                high + min(u) + Fraction(up, sum(lows)),
+                low + least + Fraction(down, sum(highs)),
+                high + least + Fraction(up, sum(lows)),
             )
         return low, high
 
@@ -1360,7 +1382,7 @@ def as_index(value: Fraction, below: int) -> int:
 
 
 def rank(M: Iterable[Sequence[Fraction]]) -> int:
-    return integer_rank([cleared(row)[0] for row in M], "The rank")
+    return integer_rank([row for row, _ in cleared_rows(M)], "The rank")
 
 
 def threshold(M: Matrix, tau: Fraction) -> Matrix:
@@ -1391,8 +1413,7 @@ def softmax_at_least(row: Sequence[Fraction], j: int, tau: Fraction) -> Fraction
 def product(A: Matrix, B: Matrix) -> Matrix:
     if len(A[0]) != len(B):
         refuse("A product", f"of a matrix with {len(A[0])} columns and one with {len(B)} rows")
-    left = [cleared(row) for row in A]
-    right = [cleared(column) for column in zip(*B, strict=True)]
+    left, right = cleared_rows(A), cleared_rows(zip(*B, strict=True))
     cost = len(A) * len(B) * len(right)
     affordable(cost, bits_of(a for a, _ in left), bits_of(b for b, _ in right), "A product")
     return Matrix(tuple(Fraction(dot(a, b), d * e) for b, e in right) for a, d in left)
@@ -1479,9 +1500,16 @@ def feature_rank_lower(A: MultiHead) -> int:
     return len(A.context_of) - len(dependencies(rows_mod(A, p, 3**37), p))
 
 
+def all_tokens(A: MultiHead) -> Matrix:
+    if len(A.queries[0]) != len(A.contexts[0][0]):
+        refuse("all_tokens", "needs tokens and queries of one dimension")
+    return Matrix(itertools.chain(*A.contexts, A.queries))
+
+
 def independent_share(M: Matrix, k: Fraction) -> Fraction:
     size = as_index(k, min(len(M), len(M[0])) + 1)
-    affordable(math.comb(len(M), size) * (size + 1) ** 3, 99, 99, "The subsets")
+    bits = size * bits_of(cleared(row)[0] for row in M)
+    affordable(math.comb(len(M), size) * (size + 1) ** 3, 99 + bits, 99 + bits // 10, "The subsets")
     parts = [rank(part) == size if size else True for part in itertools.combinations(M, size)]
     return Fraction(sum(parts), len(parts))
 
@@ -1505,7 +1533,7 @@ VOCABULARY: dict[str, Word] = {
     "argmax": Word(
         (_M,),
         "row by row, 1 at every largest entry and 0 elsewhere (Wong 2025, equation 11)",
-        lambda M: Matrix(tuple(Fraction(x == max(row)) for x in row) for row in M),
+        lambda M: Matrix(tuple(Fraction(x == top) for x in row) for row in M for top in [max(row)]),
     ),
     "threshold": Word((_M, _N), "1 where row softmax >= τ (Wong 2025, equation 13)", threshold),
     "rows": Word((_M,), "the number of rows", len),
@@ -1605,7 +1633,7 @@ VOCABULARY: dict[str, Word] = {
     "shared": Word((_A,), "one context for all examples", lambda A: len(set(A.context_of)) == 1),
     "least_context_rank": Word((_A,), "of all contexts", lambda A: min(map(rank, A.contexts))),
     "query_matrix": Word((_A,), "one query a row", lambda A: A.queries),
-    "all_tokens": Word((_A,), "and queries", lambda A: Matrix((*sum(A.contexts, ()), *A.queries))),
+    "all_tokens": Word((_A,), "and queries", all_tokens),
     "feature_rank_lower": Word((_A,), "rank Z mod a prime, at most rank Z", feature_rank_lower),
     "independent_share": Word((_M, _N), "of the sets of k rows", independent_share),
     "kruskal_rank": Word((_M,), "any so many rows are independent", kruskal_rank),
@@ -1703,7 +1731,7 @@ STATEMENTS: dict[str, Statement] = {
     # One row; odds(tau) = odds(tau0)^2, so the quotient of the log-odds is 2.
     "wong/large-tau-large-c": stated(
         "M C0 C tau0 tau",
-        "2 * tau0 > 1 and tau0 < tau and tau < 1"
+        "rows(M) == 1 and 2 * tau0 > 1 and tau0 < tau and tau < 1"
         " and tau * (1 - tau0) * (1 - tau0) == (1 - tau) * tau0 * tau0"
         " and min_entry(C0) > 0 and min_entry(C) > 0"
         " and equal(threshold(product(C0, M), tau0), argmax(M))"
@@ -1959,6 +1987,14 @@ def facts_value(value: object, where: str) -> Facts:
     return facts
 
 
+def layer_of_the_paper(L: Layer, D: Iterable[tuple[str, str, str]]) -> None:
+    """Refuse a layer that Wong 2025 does not speak of; smaller heads may be padded with zeros."""
+    inner = [n for head in L.heads for n in (len(head.W_K), len(head.W_O))]
+    if not inner or max(inner) > len(L.W_E[0]) or len(L.W_E[0]) > len(L.tokens):
+        refuse("The layer", "must have heads, and d_qk, d_vo <= d_model <= the number of tokens")
+    places(L, Facts(D))
+
+
 def check_refutation(data: Mapping[str, Any]) -> Iterator[Step]:
     """An instance of a claim for which every hypothesis is true and the conclusion is false."""
     fields(data, "The certificate", "claim statement instance")
@@ -1989,6 +2025,8 @@ def check_refutation(data: Mapping[str, Any]) -> Iterator[Step]:
             return
         if {name: type(value) for name, value in instance.items()} != dict(known.instance):
             refuse("instance", f"has values of kinds that do not belong to {claim}")
+        for L in (value for value in instance.values() if type(value) is Layer):
+            layer_of_the_paper(L, instance.get("D", ()))
         yield Step(True, f"claim {claim}: {shown}")
     else:
         yield Step(True, f"claim {claim}: statement as given by the certificate")
@@ -2104,7 +2142,8 @@ def monic(value: object, where: str) -> Polynomial:
     found = [number(x, where) for x in items(value, where)]
     if len(found) < 2 or found[-1] != 1:
         refuse(where, "must be a monic polynomial of positive degree, constant coefficient first")
-    affordable(len(found) ** 4, bits_of([cleared(found)[0]]), len(found), where)
+    bits = len(found) * height(cleared(found)[0])  # of the remainders in Sturm's chain
+    affordable(4 * len(found) ** 2, bits, bits, where)
     return found
 
 
@@ -2142,7 +2181,9 @@ def roots_of(f: Polynomial) -> tuple[int, int]:
     while any(rest := reduce_modulo(chain[-2], chain[-1])):
         while not rest[-1]:
             rest.pop()
-        chain.append([-x for x in rest])
+        integers, _ = cleared(rest)  # a positive multiple without common factors stays short
+        common = math.gcd(*integers)
+        chain.append([Fraction(-x // common) for x in integers])
 
     def changes(sign: int) -> int:
         signs = [(g[-1] > 0) == (sign > 0 or len(g) % 2 == 1) for g in chain]
@@ -2169,7 +2210,12 @@ def check_decomposition(
 ) -> Step:
     """The terms and the families add up to T / scale, exactly."""
     a, b, c = sizes(T)
-    affordable(a * b * c * (1 + sum(len(f) for f, _ in families)), 200, 200, "The families")
+    work = sum(50 * a * b * len(f) * (2 * len(f) + c) for f, _ in families)
+    heights = [
+        len(f) * (height(f) + height(x for part in parts for v in part for x in v))
+        for f, parts in families
+    ]
+    affordable(work, max(heights, default=0), max(heights, default=0), "The families")
     clear = [[cleared(v) for v in term] for term in terms]
     d = math.lcm(scale, *(math.prod(e for _, e in term) for term in clear))
     affordable(a * b * c * (1 + len(terms)), d.bit_length(), d.bit_length(), "The decomposition")
@@ -2247,10 +2293,10 @@ def lower_rank(T: Cube, mode: int, p: int) -> int:
     return rank_mod(flattened(T, mode), p)
 
 
-def exact_rank(T: Cube, mode: int) -> int:
+def exact_rank(T: Cube, mode: int, repeated: int = 1) -> int:
     rows = flattened(T, mode)
     tall = rows if not rows or len(rows) >= len(rows[0]) else list(zip(*rows, strict=True))
-    return integer_rank(tall, "A flattening rank") if rows else 0
+    return integer_rank(tall, "A flattening rank", repeated) if rows else 0
 
 
 def mapped(value: object, T: Cube, mode: int, where: str) -> Cube:
@@ -2402,7 +2448,7 @@ def residues(
     return found
 
 
-def height(values: Iterable[Fraction]) -> int:
+def height(values: Iterable[Fraction | int]) -> int:
     """The bits of the longest numerator or denominator."""
     return max(
         (max(x.numerator.bit_length(), x.denominator.bit_length()) for x in values), default=0
@@ -2465,7 +2511,7 @@ def by_transversal(step: Mapping[str, Any], T: Cube, field: str, where: str) -> 
         refuse(where, "needs two different modes")
     columns = turned(T, other)
     place = mode if mode < other else mode - 1  # where the mode stands in a column
-    whole_rank, total, sets = exact_rank(T, mode), 0, []
+    whole_rank, total, sets = exact_rank(T, mode, 1 + len(columns)), 0, []
     for q, column in enumerate(columns):
         rest = turned_back(columns[:q] + columns[q + 1 :], other) if len(columns) > 1 else []
         alone = whole_rank - (exact_rank(rest, mode) if rest else 0)
@@ -2513,14 +2559,14 @@ def quadrics(step: Mapping[str, Any], T: Cube, where: str) -> Quadrics:
     if lower_rank(T, mode, p) < m:
         refuse(where, "needs slices that are independent mod the prime")
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
-    rows = []
+    rows, small = [], Quadrics([[[x % p for x in row] for row in part] for part in found.X], 0)
     for n, minor in enumerate(items(step["minors"], f"{where}.minors", 0)):
         place = f"{where}.minors[{n}]"
         if len(items(minor, place)) != 4:
             refuse(place, "must have four indices")
         affordable(20 * (n + 1) * len(pairs), 1, 1, where)
         u, v, w, x = (integer(e, place, size) for e, size in zip(minor, (b, b, c, c), strict=True))
-        M = found.minor(u, v, w, x)
+        M = small.minor(u, v, w, x)
         rows.append([M[i][j] + M[j][i] if i < j else M[i][i] for i, j in pairs])
     return found._replace(most=len(pairs) - rank_mod(rows, p))
 
@@ -2546,7 +2592,8 @@ def by_quadric_pencil(step: Mapping[str, Any], T: Cube, field: str, where: str) 
     ]
     if len(pair) != 2 or any(len(Z) != m for Z in pair):
         refuse(f"{where}.kernel", f"must be two {m} x {m} matrices")
-    affordable(b * b * c * c * m * m, bits_of(itertools.chain(*pair)), 64, where)
+    bits = bits_of(row for part in found.X for row in part)
+    affordable(b * b * c * c * m * m, bits_of(itertools.chain(*pair)) + bits, 64 + bits, where)
     places = itertools.product(range(b), range(b), range(c), range(c))
     minors = (found.minor(u, v, w, x) for u, v, w, x in places if u < v and w < x)
     inside = all(list(map(list, zip(*Z, strict=True))) == Z for Z in pair)
