@@ -262,7 +262,12 @@ def test_private_column_needs_privacy(report: Report) -> None:
     assert_proved(report, "private_column", "private_column_needs_privacy")
 
 
-@pytest.mark.claim("lemmax/saturated-table", grade="kernel", direction="for")
+@pytest.mark.claim(
+    "lemmax/saturated-table",
+    grade="kernel",
+    direction="for",
+    scope="the formula with μ_F; that μ_F is the least size of a transversal is argued",
+)
 def test_saturated_table_for_all_fields(report: Report) -> None:
     assert_proved(report, "saturated_table", "saturated_table", "saturated_table_common_value")
 
