@@ -262,14 +262,15 @@ def test_private_column_needs_privacy(report: Report) -> None:
     assert_proved(report, "private_column", "private_column_needs_privacy")
 
 
-@pytest.mark.claim(
-    "lemmax/saturated-table",
-    grade="kernel",
-    direction="for",
-    scope="the formula with μ_F; that μ_F is the least size of a transversal is argued",
-)
+@pytest.mark.claim("lemmax/saturated-table", grade="kernel", direction="for")
 def test_saturated_table_for_all_fields(report: Report) -> None:
-    assert_proved(report, "saturated_table", "saturated_table", "saturated_table_common_value")
+    assert_proved(
+        report,
+        "saturated_table",
+        "saturated_table",
+        "mu_is_transversal",
+        "saturated_table_common_value",
+    )
 
 
 def test_saturated_tables_exist_and_saturation_is_needed(report: Report) -> None:

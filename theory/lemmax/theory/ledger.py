@@ -12,9 +12,9 @@ T      empirical, as measured: reproduced           empirical: not-reproduced
 =====  ===========================================  =========================================
 
 An A-statement with nothing but universal, property or scoped evidence (symbolic at fixed sizes, a
-kernel proof of a part) is ``supported``. A claim is ``repaired`` iff it is refuted, or evidence shows a gap in its proof, and
-the claim named by ``repaired_by`` holds. Deciding evidence both ways is a conflict, which is an
-error and never a verdict.
+kernel proof of a part) is ``supported``. A claim is ``repaired`` iff it is refuted, or evidence
+shows a gap in its proof, and the claim named by ``repaired_by`` holds. Deciding evidence both ways
+is a conflict, which is an error and never a verdict.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Evidence:
     """One test (or proof page) and what it says about one claim.
 
     ``scope`` is the range of sizes, or the part, that was covered; a symbolic test without scope
-    has all symbols free, and a kernel proof without scope states the whole claim. ``measured`` is the outcome of an empirical test, computed from its data.
+    has all symbols free, and a kernel proof without scope states the whole claim. ``measured`` is
+    the outcome of an empirical test, computed from its data.
     """
 
     claim: str
