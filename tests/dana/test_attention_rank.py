@@ -226,6 +226,18 @@ def test_aot_rank_formula_on_random_sets() -> None:
         assert found.rank == generic_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
 
 
+def test_aot_rank_in_dimension_one() -> None:
+    """d = d_h = 1: H = T₀ heads give rank T₀, and H heads with the skip rows H + 1."""
+    rng = random.Random(1)
+    for seed in range(60):
+        N, S = rng.randint(1, 3), rng.randint(2, 4)
+        sequences = random_sequences(rng, N, S, 6)
+        T0 = len(sequences)
+        assert aot_rank(generic_aot(N, S, 1, 1, T0, seed), sequences).rank == T0
+        H = rng.randint(0, T0)
+        assert aot_rank(generic_aot(N, S, 1, 1, H, seed), sequences).rank == min(T0, H + 1)
+
+
 @pytest.mark.claim("lemmax/aot-rank", grade="certified")
 def test_aot_rank_of_one_transformer(certify: Certify) -> None:
     """N = 4, S = 3, d = 2, d_h = 1, H = 6: rank 8 = H + min(d, K), certified through Q(e)."""

@@ -98,6 +98,16 @@ def test_symbolic_with_fixed_sizes_only_supports() -> None:
     assert judge(claim("A"), [evidence("symbolic")]) == ("holds", "symbolic")
 
 
+def test_a_kernel_proof_of_a_part_only_supports() -> None:
+    part = evidence("kernel", scope="the first sentence")
+    assert judge(claim("A"), [part]) == ("supported", "kernel")
+    assert judge(claim("A"), [part, evidence("argued", test="a.md")]) == ("holds", "argued")
+    assert judge(claim("A"), [evidence("kernel", "against", scope="H = 1")]) == (
+        "refuted",
+        "kernel",
+    )
+
+
 def test_a_universal_counterexample_needs_a_proof() -> None:
     quantified = claim("A", refutation="universal")
     assert judge(quantified, [evidence("certified", "against")]) == ("open", None)

@@ -264,7 +264,13 @@ def test_private_column_needs_privacy(report: Report) -> None:
 
 @pytest.mark.claim("lemmax/saturated-table", grade="kernel", direction="for")
 def test_saturated_table_for_all_fields(report: Report) -> None:
-    assert_proved(report, "saturated_table", "saturated_table", "saturated_table_common_value")
+    assert_proved(
+        report,
+        "saturated_table",
+        "saturated_table",
+        "mu_is_transversal",
+        "saturated_table_common_value",
+    )
 
 
 def test_saturated_tables_exist_and_saturation_is_needed(report: Report) -> None:

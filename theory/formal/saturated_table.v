@@ -2,7 +2,8 @@
    Let D be total with r_K = sum_q (|V_q| - 1) + 1. Then
      rank(D) = sum_q (|V_q| - 1) + mu,
    where mu is the least dimension of the span of vectors w_q, each in the affine
-   hull of the e_v with v in V_q. *)
+   hull of the e_v with v in V_q. Over every field mu is the least size of a set of
+   values that meets every V_q. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From lemmax Require Import tensor database proposition_2_1 substitution_with_restriction.
 Set Implicit Arguments.
@@ -34,6 +35,49 @@ Definition is_mu (m : nat) :=
   (exists2 w, pivots w & pivot_dim w = m) /\ forall w, pivots w -> (m <= pivot_dim w)%N.
 
 Definition excess : nat := (\sum_q (#|V_q D q| - 1))%N.
+
+(* mu is the least size of a set of values that meets every V_q, over every field *)
+Definition transversal (S : {set V}) := forall q, exists2 v, v \in S & v \in V_q D q.
+
+Lemma pivots_of_transversal S : transversal S ->
+  exists2 w, pivots w & (pivot_dim w <= #|S|)%N.
+Proof.
+move=> trS; have meet q : exists v, (v \in S) && (v \in V_q D q).
+  by have [v vS vq] := trS q; exists v; rewrite vS.
+pose f q := xchoose (meet q); have fP q : (f q \in S) && (f q \in V_q D q) := xchooseP (meet q).
+exists (fun q v => (v == f q)%:R) => [q|]; last first.
+  apply: rank_nonzero_cols => q v; case: eqP => // ->.
+  by case/andP: (fP q) => ->.
+split=> [v|]; first by case: eqP => // ->; case/andP: (fP q) => _ ->.
+by rewrite (bigD1 (f q)) //= eqxx big1 ?addr0 // => v /negPf ->.
+Qed.
+
+Lemma transversal_of_pivots w : pivots w ->
+  exists2 S, transversal S & (#|S| <= pivot_dim w)%N.
+Proof.
+move=> wP; pose W := (mx_of w)^T; pose g j := enum_val (maxrankfun W j) : V.
+exists [set g j | j in 'I_(\rank W)]; last first.
+  have cardS := leq_imset_card g (mem 'I_(\rank W)).
+  by apply: leq_trans cardS _; rewrite card_ord /pivot_dim -(mxrank_tr (mx_of w)).
+move=> q; case: (pickP (fun j => w q (g j) != 0)) => [j wj|w0].
+  exists (g j); first by apply: imset_f.
+  by apply: contraNT wj => /(wP q).1 ->.
+have /eqP := (wP q).2; rewrite big1 ?(eq_sym 0) ?oner_eq0 // => v _.
+have /submxP [X WE] : (W <= rowsub (maxrankfun W) W)%MS by rewrite eq_maxrowsub.
+have /matrixP /(_ (enum_rank v) (enum_rank q)) := WE.
+rewrite !mxE !enum_rankK => ->; rewrite big1 // => j _; rewrite !mxE enum_rankK.
+by have /negbFE /eqP := w0 j; rewrite /g => ->; rewrite mulr0.
+Qed.
+
+Theorem mu_is_transversal m : is_mu m ->
+  (exists2 S, transversal S & #|S| = m) /\ forall S, transversal S -> (m <= #|S|)%N.
+Proof.
+move=> [[w wP wm] mmin].
+have low S : transversal S -> (m <= #|S|)%N.
+  by move=> /pivots_of_transversal [w' /mmin mw']; apply: leq_trans.
+split=> //; have [S trS cardS] := transversal_of_pivots wP.
+by exists S => //; apply/eqP; rewrite eqn_leq low // andbT -wm.
+Qed.
 
 (* vectors supported on S whose coordinates sum to zero span |S| - 1 dimensions *)
 Lemma rank_sum_zero (A : finType) (S : {set V}) (f : A -> V -> F) :
@@ -217,6 +261,7 @@ by case: k; case: q; case: v; rewrite /= ?mulrNN ?mulrN ?mulNr ?mulr1 ?mul1r ?op
 Qed.
 
 Print Assumptions saturated_table.
+Print Assumptions mu_is_transversal.
 Print Assumptions saturated_table_common_value.
 Print Assumptions saturated_column.
 Print Assumptions saturation_needed.

@@ -11,10 +11,10 @@ I      certified, universal                         certified, universal
 T      empirical, as measured: reproduced           empirical: not-reproduced
 =====  ===========================================  =========================================
 
-An A-statement with nothing but universal, property or fixed-size symbolic evidence is
-``supported``. A claim is ``repaired`` iff it is refuted, or evidence shows a gap in its proof, and
-the claim named by ``repaired_by`` holds. Deciding evidence both ways is a conflict, which is an
-error and never a verdict.
+An A-statement with nothing but universal, property or scoped evidence (symbolic at fixed sizes, a
+kernel proof of a part) is ``supported``. A claim is ``repaired`` iff it is refuted, or evidence
+shows a gap in its proof, and the claim named by ``repaired_by`` holds. Deciding evidence both ways
+is a conflict, which is an error and never a verdict.
 """
 
 from __future__ import annotations
@@ -58,8 +58,9 @@ class LedgerError(LemmaxError):
 class Evidence:
     """One test (or proof page) and what it says about one claim.
 
-    ``scope`` is the range of sizes that was covered; a symbolic test without scope has all
-    symbols free. ``measured`` is the outcome of an empirical test, computed from its data.
+    ``scope`` is the range of sizes, or the part, that was covered; a symbolic test without scope
+    has all symbols free, and a kernel proof without scope states the whole claim. ``measured`` is
+    the outcome of an empirical test, computed from its data.
     """
 
     claim: str
@@ -88,7 +89,8 @@ def decides(claim: Claim, evidence: Evidence) -> Verdict | None:
     if evidence.outcome != "passed" or evidence.direction == "gap":
         return None
     grade, direction = evidence.grade, evidence.direction
-    proof = grade in _PROOFS and not (grade == "symbolic" and evidence.scope)
+    partial = grade == "symbolic" or (grade == "kernel" and direction == "for")
+    proof = grade in _PROOFS and not (partial and evidence.scope)
     if claim.kind == "A":
         if direction == "for":
             return "holds" if proof else None
@@ -127,7 +129,7 @@ def judge(claim: Claim, evidence: Sequence[Evidence]) -> tuple[Verdict, Grade | 
         for e in evidence
         if e.outcome == "passed"
         and e.direction == "for"
-        and e.grade in ("universal", "property", "symbolic")
+        and e.grade in ("kernel", "universal", "property", "symbolic")
     ]
     if claim.kind == "A" and supporting:
         return "supported", _strongest(supporting)
