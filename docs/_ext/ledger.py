@@ -23,6 +23,7 @@ import html
 import inspect
 import json
 import posixpath
+import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -38,6 +39,7 @@ from sphinx.util.docutils import SphinxDirective
 import lemmax.checker as checker
 from lemmax.constructions import shipped
 from lemmax.numerics import ledger_view
+from lemmax.theory import kernel
 from lemmax.theory.claims import KINDS, load_claims
 from lemmax.theory.ledger import GRADES
 from lemmax.theory.proofs import read_proof
@@ -247,6 +249,8 @@ def _evidence(entry: Entry, origin: str) -> Iterator[str]:
         else:
             yield f'`pytest "{item["test"]}"`{{.lx-test}}'
             yield ""
+            if item["grade"] == "kernel":
+                yield from _formal_statements(item["test"])
             yield from _folded_source(item["test"])
         for name in item.get("certificates", ()):
             yield from _certificate(name.removesuffix(".json"), origin)
@@ -264,6 +268,21 @@ def _folded_source(test: str) -> Iterator[str]:
     yield ""
     yield "</details>"
     yield ""
+
+
+def _formal_statements(test: str) -> Iterator[str]:
+    """The theorems that a kernel test asks for, as the Coq sources state them."""
+    for call in re.finditer(r"assert_proved\(([^)]*)\)", source_of(test) or ""):
+        file, *theorems = re.findall(r'"(\w+)"', call[1])
+        text = (kernel.formal_folder() / f"{file}.v").read_text(encoding="utf-8")
+        stated = kernel.theorem_statements(text)
+        yield f"Proved in Coq (`theory/formal/{file}.v`), closed under the global context:"
+        yield ""
+        yield "```text"
+        for name in theorems:
+            yield stated[name]
+        yield "```"
+        yield ""
 
 
 def _certificate(name: str, origin: str) -> Iterator[str]:
