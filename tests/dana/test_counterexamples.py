@@ -103,6 +103,7 @@ def test_rank_d_stores_more_than_d(certify: Certify) -> None:
     certify(memory.certificate(), ship_as="dana/rank-d-stores-d")
 
 
+@pytest.mark.claim("dana/random-baseline", grade="certified", direction="against")
 def test_random_baseline_is_beaten_without_heads(certify: Certify) -> None:
     """N = 2: over the 16 tables the mean of certified accuracies is 3/4, not 1/2."""
     cells = list(product(range(2), repeat=2))

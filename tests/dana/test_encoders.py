@@ -453,6 +453,7 @@ def test_taylor_kl_is_half_the_variance() -> None:
     assert sympy.expand(expansion - s**2 * (m2 - m1**2) / 2) == 0
 
 
+@pytest.mark.claim("dana/taylor-kl", grade="symbolic", direction="against")
 def test_taylor_kl_is_no_multiple_of_the_norm() -> None:
     """N = 2, p = (a, 1-a), z = s(1-a, -a): KL/‖z‖² → a(1-a)/(2(a² + (1-a)²)), which varies with a.
 

@@ -181,6 +181,12 @@ def test_a_proof_counts_once_its_premises_hold() -> None:
     assert ledger["x/c"].verdict == "holds"
 
 
+def test_a_proof_that_did_not_run_is_not_called_broken() -> None:
+    left_out = evidence("argued", outcome="not-run", test="a.md")
+    ledger = build_ledger(catalogue(claim()), [left_out], {"a.md": ("x/c",)})
+    assert ledger["x/c"].evidence == (left_out,)
+
+
 def test_proofs_in_a_circle_prove_nothing() -> None:
     items = [
         evidence("argued", test="a.md"),

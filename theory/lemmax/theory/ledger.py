@@ -181,7 +181,7 @@ def build_ledger(
         verdict, grade = base[claim.id]
         listed = tuple(
             e
-            if grounded.issuperset(premises.get(e.test, ()))
+            if e.outcome != "passed" or grounded.issuperset(premises.get(e.test, ()))
             else replace(e, outcome="broken", details="leans on a claim that does not hold")
             for e in sorted(gathered[claim.id], key=lambda e: (_STRENGTH[e.grade], e.test))
         )
