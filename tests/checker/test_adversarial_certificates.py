@@ -131,6 +131,13 @@ def test_tokens_and_queries_of_different_dimensions_have_no_family() -> None:
         check(refutation("mahdavi/general-position-limit", A={"multi-head": data}))
 
 
+def test_no_fact_on_the_diagonal() -> None:
+    """For k = q the claims depend on how equation (5) is read."""
+    layer = {"layer": small_layer(["k", "q", "v"], 1, [head([["0"]], [["0"]], [["0"]], [["0"]])])}
+    diagonal = {"facts": [["q", "q", "v"]]}
+    assert not accepted(refutation("wong/equation-9", L=layer, D=diagonal))
+
+
 # --- time and memory ------------------------------------------------------------------------------
 
 
@@ -296,3 +303,24 @@ def test_long_rows_are_read_once() -> None:
     pairs = [[[0] * 5_000, 0]]
     pos = [["0"]] * 5_000
     assert check(envelope("aot-memorization", layer=layer, pos=pos, pairs=pairs)).holds
+
+
+def test_the_steps_of_a_proof_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
+    def proof(steps: int) -> Certificate:
+        idle = {"lemma": "substitution", "mode": 0, "prime": "7", "maps": [[], [], []]}
+        return envelope(
+            "tensor-rank",
+            tensor={"shape": [2, 2, 2], "entries": [[0, 0, 0, "1"]]},
+            field="C",
+            lower=1,
+            upper=1,
+            proof=[idle] * steps + [{"lemma": "flattening", "mode": 0, "prime": "7"}],
+            terms=[[["1", "0"]] * 3],
+            families=[],
+        )
+
+    monkeypatch.setitem(checker.LIMITS, "work in all", 3_000)
+    for _ in range(50):  # every certificate starts anew
+        assert check(proof(10)).holds
+    with pytest.raises(NotACertificate, match="brings the work"):
+        check(proof(10_000))

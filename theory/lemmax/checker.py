@@ -30,6 +30,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import contextvars
 import functools
 import io
 import itertools
@@ -58,6 +59,7 @@ LIMITS: dict[str, int] = {
     "precision bits": 8_192,
     "comparison characters": 500,
     "work": 2_500_000_000,  # in units of one small multiplication, about 0.1 microseconds each
+    "work in all": 10_000_000_000,  # the same, for all the steps of a certificate
 }
 
 
@@ -353,11 +355,18 @@ def no_repeated_question(facts: Iterable[tuple[object, object, object]], where: 
 # --- integers, mod p, and over Q ----------------------------------------------------------------
 
 
+_TALLY: contextvars.ContextVar[list[int]] = contextvars.ContextVar("tally")  # work in all so far
+
+
 def affordable(operations: int, bits_a: int, bits_b: int, what: str) -> None:
     """Refuse a computation of so many products of numbers of so many bits if it is too long."""
     work = operations * (1 + bits_a * bits_b // 60_000)
     if work > LIMITS["work"]:
         refuse(what, f"would take {work:.1e} units of work, and the limit is {LIMITS['work']:.1e}")
+    tally = _TALLY.get([0])
+    tally[0] += work
+    if tally[0] > LIMITS["work in all"]:
+        refuse(what, f"brings the work to {tally[0]:.1e}, above {LIMITS['work in all']:.1e}")
 
 
 def is_prime(n: int) -> bool:
@@ -438,7 +447,7 @@ def nonsingular_mod(rows: Sequence[Sequence[int]], p: int) -> bool:
     return True
 
 
-def integer_rank(rows: Sequence[Sequence[int]], what: str, repeated: int = 1) -> int:
+def integer_rank(rows: Sequence[Sequence[int]], what: str) -> int:
     """The rank over Q of an integer matrix, by Bareiss' fraction-free elimination.
 
     After k pivots the entries are minors of order k + 1, up to sign, so each division by the
@@ -446,7 +455,7 @@ def integer_rank(rows: Sequence[Sequence[int]], what: str, repeated: int = 1) ->
     """
     m, n = len(rows), len(rows[0])
     hadamard = min(m, n) * (bits_of(rows) + n.bit_length())
-    affordable(repeated * (2 * m * n * min(m, n) // 3), hadamard, hadamard // 10, what)
+    affordable(2 * m * n * min(m, n) // 3, hadamard, hadamard // 10, what)
     left, previous, rank = [list(row) for row in rows], 1, 0
     while left and left[0]:
         found = next((i for i, row in enumerate(left) if row[0]), None)
@@ -1987,12 +1996,14 @@ def facts_value(value: object, where: str) -> Facts:
     return facts
 
 
-def layer_of_the_paper(L: Layer, D: Iterable[tuple[str, str, str]]) -> None:
-    """Refuse a layer that Wong 2025 does not speak of; smaller heads may be padded with zeros."""
+def layer_of_the_paper(L: Layer, D: Collection[tuple[str, str, str]]) -> None:
+    """Refuse what Wong 2025 does not speak of; smaller heads may be padded with zeros."""
     inner = [n for head in L.heads for n in (len(head.W_K), len(head.W_O))]
     if not inner or max(inner) > len(L.W_E[0]) or len(L.W_E[0]) > len(L.tokens):
         refuse("The layer", "must have heads, and d_qk, d_vo <= d_model <= the number of tokens")
     places(L, Facts(D))
+    if any(k == q for k, q, _ in D):
+        refuse("A fact", "has its query for its key, where equation (5) can be read in two ways")
 
 
 def check_refutation(data: Mapping[str, Any]) -> Iterator[Step]:
@@ -2211,11 +2222,11 @@ def check_decomposition(
     """The terms and the families add up to T / scale, exactly."""
     a, b, c = sizes(T)
     work = sum(50 * a * b * len(f) * (2 * len(f) + c) for f, _ in families)
-    heights = [
-        len(f) * (height(f) + height(x for part in parts for v in part for x in v))
-        for f, parts in families
-    ]
-    affordable(work, max(heights, default=0), max(heights, default=0), "The families")
+    numbers = (itertools.chain(f, *itertools.chain(*parts)) for f, parts in families)
+    bits = max(
+        (2 * len(f) * height(x) for (f, _), x in zip(families, numbers, strict=True)), default=0
+    )
+    affordable(work, bits, bits, "The families")
     clear = [[cleared(v) for v in term] for term in terms]
     d = math.lcm(scale, *(math.prod(e for _, e in term) for term in clear))
     affordable(a * b * c * (1 + len(terms)), d.bit_length(), d.bit_length(), "The decomposition")
@@ -2293,10 +2304,10 @@ def lower_rank(T: Cube, mode: int, p: int) -> int:
     return rank_mod(flattened(T, mode), p)
 
 
-def exact_rank(T: Cube, mode: int, repeated: int = 1) -> int:
+def exact_rank(T: Cube, mode: int) -> int:
     rows = flattened(T, mode)
     tall = rows if not rows or len(rows) >= len(rows[0]) else list(zip(*rows, strict=True))
-    return integer_rank(tall, "A flattening rank", repeated) if rows else 0
+    return integer_rank(tall, "A flattening rank") if rows else 0
 
 
 def mapped(value: object, T: Cube, mode: int, where: str) -> Cube:
@@ -2511,7 +2522,7 @@ def by_transversal(step: Mapping[str, Any], T: Cube, field: str, where: str) -> 
         refuse(where, "needs two different modes")
     columns = turned(T, other)
     place = mode if mode < other else mode - 1  # where the mode stands in a column
-    whole_rank, total, sets = exact_rank(T, mode, 1 + len(columns)), 0, []
+    whole_rank, total, sets = exact_rank(T, mode), 0, []
     for q, column in enumerate(columns):
         rest = turned_back(columns[:q] + columns[q + 1 :], other) if len(columns) > 1 else []
         alone = whole_rank - (exact_rank(rest, mode) if rest else 0)
@@ -2519,22 +2530,20 @@ def by_transversal(step: Mapping[str, Any], T: Cube, field: str, where: str) -> 
         rows = column if place == 0 else [list(row) for row in zip(*column, strict=True)]
         if integer_rank(rows, "A column") > alone:
             sets.append(frozenset(k for row in rows for k, x in enumerate(row) if x))
-    spent = [0]
-    if hits(sets, hitting - 1, spent):
+    if hits(sets, hitting - 1):
         return -1, T, f"{hitting - 1} indices meet all the supports"
     return total + hitting, T, f"R >= {total} + {hitting}, the least size of a transversal"
 
 
-def hits(sets: Sequence[frozenset[int]], size: int, spent: list[int]) -> bool:
+def hits(sets: Sequence[frozenset[int]], size: int) -> bool:
     """Whether some set of the given size meets all the sets."""
-    spent[0] += 1 + len(sets)
-    affordable(spent[0] * 100, 1, 1, "The search for a transversal")
+    affordable(100 * (1 + len(sets)), 1, 1, "The search for a transversal")
     if not sets:
         return size >= 0
     if size <= 0:
         return False
     smallest = min(sets, key=len)
-    return any(hits([s for s in sets if x not in s], size - 1, spent) for x in sorted(smallest))
+    return any(hits([s for s in sets if x not in s], size - 1) for x in sorted(smallest))
 
 
 class Quadrics(NamedTuple):
@@ -2564,7 +2573,7 @@ def quadrics(step: Mapping[str, Any], T: Cube, where: str) -> Quadrics:
         place = f"{where}.minors[{n}]"
         if len(items(minor, place)) != 4:
             refuse(place, "must have four indices")
-        affordable(20 * (n + 1) * len(pairs), 1, 1, where)
+        affordable(20 * len(pairs), 1, 1, where)
         u, v, w, x = (integer(e, place, size) for e, size in zip(minor, (b, b, c, c), strict=True))
         M = small.minor(u, v, w, x)
         rows.append([M[i][j] + M[j][i] if i < j else M[i][i] for i, j in pairs])
@@ -2675,6 +2684,7 @@ def check(certificate: object) -> Verdict:
     ...        "lower": {"prime": "7", "rows": [0, 1], "columns": [0, 1]}}).holds
     True
     """
+    before = _TALLY.set([0])
     try:
         screen(certificate, 0, [0, 0])
         if type(certificate) is not dict:
@@ -2698,6 +2708,8 @@ def check(certificate: object) -> Verdict:
         return Verdict(kind, bool(steps), tuple(steps))
     except (RecursionError, MemoryError, OverflowError) as error:
         raise NotACertificate(f"The certificate is too large: {type(error).__name__}.") from None
+    finally:
+        _TALLY.reset(before)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
