@@ -602,8 +602,11 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
             ]
     if not any(i.get("certificates") for i in against):
         tests = [i["test"] for i in against if "::" in i["test"]]
-        if tests:
-            lines += [f'Re-check: `pytest "{tests[0]}"`', ""]
+        proofs = [ROOT / i["test"] for i in against if i["test"].startswith("docs/proofs/")]
+        steps = [t for path in proofs if path.exists() for t in read_proof(path).tests]
+        named = tests[:1] or list(dict.fromkeys(steps))[:3]
+        if named:
+            lines += [f"Re-check: `pytest {' '.join(named)}`", ""]
     if entry["repaired_by"]:
         repair = entries()[entry["repaired_by"]]
         lines += [
@@ -661,7 +664,7 @@ def _rule(kind: str) -> list[str]:
 
 def _describe(field: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> str:
     """A JSON Schema in a few words."""
-    if depth > 4:
+    if depth > 6:
         return "…"
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
