@@ -34,13 +34,14 @@ from typing import Any
 from docutils import nodes
 from markup import docstring_lines, markdown, proof_page
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 import lemmax.checker as checker
 from lemmax.constructions import shipped
 from lemmax.numerics import ledger_view
 from lemmax.theory import kernel
-from lemmax.theory.claims import KINDS, load_claims
+from lemmax.theory.claims import BUILT_IN, KINDS, load_claims
 from lemmax.theory.ledger import GRADES
 from lemmax.theory.proofs import read_proof
 
@@ -346,6 +347,12 @@ def paper_index(key: str, paper: Mapping[str, Any]) -> str:
 # -- directives --------------------------------------------------------------------------------
 
 
+def depend(env: BuildEnvironment, document: str) -> None:
+    """A page that shows verdicts is out of date when the ledger, a claims file or this file is."""
+    for path in (ledger_view.LEDGER, Path(__file__), *sorted(BUILT_IN.glob("*.toml"))):
+        env.note_dependency(str(path), docname=document)
+
+
 class Generated(SphinxDirective):
     """A directive whose content is Markdown or HTML made from the ledger."""
 
@@ -357,6 +364,7 @@ class Generated(SphinxDirective):
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
+        depend(self.env, self.env.docname)
         return list(self.parse_text_to_nodes(self.markdown(), allow_section_headings=True))
 
 
@@ -370,6 +378,7 @@ class RawHtml(SphinxDirective):
         raise NotImplementedError
 
     def run(self) -> list[nodes.Node]:
+        depend(self.env, self.env.docname)
         return [nodes.raw("", self.html(), format="html")]
 
     def href(self, target: str) -> str:
@@ -593,8 +602,11 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
             ]
     if not any(i.get("certificates") for i in against):
         tests = [i["test"] for i in against if "::" in i["test"]]
-        if tests:
-            lines += [f'Re-check: `pytest "{tests[0]}"`', ""]
+        proofs = [ROOT / i["test"] for i in against if i["test"].startswith("docs/proofs/")]
+        steps = [t for path in proofs if path.exists() for t in read_proof(path).tests]
+        named = tests[:1] or list(dict.fromkeys(steps))[:3]
+        if named:
+            lines += [f"Re-check: `pytest {' '.join(named)}`", ""]
     if entry["repaired_by"]:
         repair = entries()[entry["repaired_by"]]
         lines += [
@@ -652,7 +664,7 @@ def _rule(kind: str) -> list[str]:
 
 def _describe(field: Mapping[str, Any], schema: Mapping[str, Any], depth: int = 0) -> str:
     """A JSON Schema in a few words."""
-    if depth > 4:
+    if depth > 6:
         return "…"
     if "$ref" in field:
         name = field["$ref"].rpartition("/")[2]
@@ -723,6 +735,7 @@ def read_source(app: Sphinx, document: str, source: list[str]) -> None:
     """Proof pages get their formulas, their labels and a header that names the claim."""
     if not document.startswith("proofs/") or document == "proofs/index":
         return
+    depend(app.env, document)
     front = source[0].split("---")[1] if source[0].startswith("---") else ""
     fields = dict(line.split(":", 1) for line in front.strip().splitlines())
     claim, direction = fields["claim"].strip(), fields["direction"].strip()
