@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,13 +31,20 @@ def test_recorded_results_are_those_of_a_rerun(studies: dict[str, Study]) -> Non
     pytest.importorskip("numba", reason="recorded results were compiled")
     for study in studies.values():
         made_on, rows = recorded(study)
-        some = [rows[i] for i in np.linspace(1, len(rows) - 2, 6).astype(int)]
-        again = rerun(study, some)
+        again = rerun(study, some := _some(study, rows))
         if made_on == machine():
             assert again == some, study.name
         else:
             mean = np.mean([a.accuracy - b.accuracy for a, b in zip(again, some, strict=True)])
             assert abs(mean) < 0.1, study.name
+
+
+def _some(study: Study, rows: Sequence[Row]) -> list[Row]:
+    """A few rows: of Wong's six throughout, of the slower ones two from the cheaper half."""
+    if study.recipe.family == "wong":
+        return [rows[i] for i in np.linspace(1, len(rows) - 2, 6).astype(int)]
+    cheap = sorted(rows, key=lambda row: row.job.work(study.recipe))
+    return [cheap[0], cheap[len(rows) // 3]]
 
 
 def test_recorded_results_are_compact(studies: dict[str, Study]) -> None:

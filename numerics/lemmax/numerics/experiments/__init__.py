@@ -20,6 +20,9 @@ EXPERIMENTS = {
     "wong-fig2": "wong",
     "wong-fig3": "wong",
     "wong-fig4": "wong",
+    "dana-fig1a": "dana",
+    "dana-fig1b": "dana",
+    "dana-fig2a": "dana",
 }
 """Names, and the module of each."""
 

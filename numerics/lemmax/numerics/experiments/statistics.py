@@ -120,3 +120,73 @@ def midpoint(x: Floats, success: Floats, steps: int = 30) -> float:
     if abs(weights[1]) < 1e-9:
         return float("nan")
     return float(np.exp(np.clip(z.mean() - weights[0] / weights[1], -20, 20)))
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A polynomial fitted by least squares: the last coefficient with its interval, and R²."""
+
+    leading: Estimate
+    r_squared: float
+    coefficients: tuple[float, ...]
+
+    def __call__(self, x: Any) -> Floats:
+        return np.asarray(np.polyval(self.coefficients, x), dtype=np.float64)
+
+
+def fit(x: Any, y: Any, degree: int) -> Fit:
+    """Fit a polynomial; the interval is Student's.
+
+    >>> found = fit([0, 1, 2, 3], [1.0, 3.1, 4.9, 7.0], 1)
+    >>> print(found.leading, round(found.r_squared, 3))
+    1.98 [1.80, 2.16] 0.999
+    """
+    from scipy.stats import t
+
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    design = np.vander(a, degree + 1)
+    coefficients, *_ = np.linalg.lstsq(design, b)
+    residual = b - design @ coefficients
+    free = len(a) - degree - 1
+    variance = float(residual @ residual) / free * np.linalg.inv(design.T @ design)[0, 0]
+    half = float(t.ppf(0.975, free)) * float(variance) ** 0.5
+    leading = float(coefficients[0])
+    spread = float(((b - b.mean()) ** 2).sum())
+    return Fit(
+        Estimate(leading, leading - half, leading + half),
+        1 - float(residual @ residual) / spread,
+        tuple(float(c) for c in coefficients),
+    )
+
+
+def bow(x: Any, y: Any) -> Estimate:
+    """How far a quadratic fit leaves its chord at the middle; positive: convex (below the chord).
+
+    >>> print(bow([0, 1, 2, 3, 4], [0, 1.1, 4, 8.9, 16]))
+    4 [3.59, 4.41]
+    """
+    a = np.asarray(x, dtype=np.float64)
+    scale = float((a.max() - a.min()) / 2) ** 2
+    leading = fit(x, y, 2).leading
+    return Estimate(round(scale * leading.value, 9), scale * leading.low, scale * leading.high)
+
+
+def exponent(x: Any, y: Any) -> Estimate:
+    """p of the best a + b xᵖ, with the interval of its profile.
+
+    >>> exponent([1, 2, 3, 4, 5], [2, 5, 10, 17, 26.1]).value
+    2.01
+    """
+    from scipy.stats import f
+
+    a, b = np.asarray(x, dtype=np.float64), np.asarray(y, dtype=np.float64)
+    powers = np.arange(5, 601) / 100
+    errors = []
+    for p in powers:
+        design = np.stack([np.ones_like(a), a**p], axis=1)
+        coefficients, *_ = np.linalg.lstsq(design, b)
+        errors.append(float(((b - design @ coefficients) ** 2).sum()))
+    least = min(errors)
+    free = len(a) - 3
+    near = powers[np.array(errors) <= least * (1 + float(f.ppf(0.95, 1, free)) / free)]
+    return Estimate(float(powers[int(np.argmin(errors))]), float(near[0]), float(near[-1]))
