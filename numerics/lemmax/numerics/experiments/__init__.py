@@ -23,6 +23,9 @@ EXPERIMENTS = {
     "dana-fig1a": "dana",
     "dana-fig1b": "dana",
     "dana-fig2a": "dana",
+    "mahdavi-heads": "mahdavi",
+    "mahdavi-context": "mahdavi",
+    "mahdavi-dh": "mahdavi",
 }
 """Names, and the module of each."""
 

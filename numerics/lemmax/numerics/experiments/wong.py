@@ -294,7 +294,7 @@ def draw_3(rows: Rows, figure: Any) -> None:
     axes = figure.subplots(len(tables), 4, squeeze=False, sharex=True, sharey=True)
     image = None
     for line, (name, table) in zip(axes, tables.items(), strict=True):
-        ratios = factors(table)
+        ratio = table.database / table.layer
         for place, (tau, label) in zip(line, THRESHOLDS.items(), strict=True):
             cells = _cells(
                 np.ceil(table.layer / 5).astype(int), table.tens.astype(int), table.accuracy[tau]
@@ -303,10 +303,11 @@ def draw_3(rows: Rows, figure: Any) -> None:
                 cells.T, origin="lower", aspect="auto", vmin=0, vmax=1, cmap="cividis",
                 extent=(0, 5 * cells.shape[0], 0, 10 * cells.shape[1]),
             )  # fmt: skip
+            half = midpoint(ratio, (table.accuracy[tau] == 1.0).astype(np.float64))
             x = np.array([0.0, 5.0 * cells.shape[0]])
-            place.plot(x, ratios[tau].value * x, "w--", linewidth=1)
+            place.plot(x, half * x, "w--", linewidth=1)
             place.set_ylim(0, 10 * cells.shape[1])
-            place.set_title(f"{name}, {label}: ×{ratios[tau].value:.2g}", fontsize=7)
+            place.set_title(f"{name}, {label}: ×{half:.2g}", fontsize=7)
         line[0].set_ylabel("bound of Proposition 2.1")
     for place in axes[-1]:
         place.set_xlabel("d_model + H d_vo")
