@@ -347,6 +347,65 @@ def bibtex_keys(name: str) -> list[str]:
 
 
 @app.command()
+def reproduce(
+    name: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Such as wong-fig3.")],
+    scale: Annotated[str, typer.Option(help="small (minutes) or paper.")] = "small",
+    recorded: Annotated[
+        bool, typer.Option("--recorded", help="Train nothing: use the results that ship.")
+    ] = False,
+    folder: Annotated[
+        Path, typer.Option(help="Where results files are kept, to continue from.")
+    ] = Path(),
+    figure: Annotated[
+        Path | None, typer.Option(help="The figure (.svg, .pdf, .png); EXPERIMENT.svg if free.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes to train in; 0: this one.")] = 0,
+    cluster: Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")] = None,
+    device: Annotated[str | None, typer.Option(help="A torch device, such as cuda.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Run an experiment of a paper again, draw its figure and say what the data say.
+
+    An interrupted run continues from the results files in the folder.
+
+    Examples: `lemmax reproduce wong-fig3 --workers 2`, `lemmax reproduce wong-fig4 --recorded`
+    """
+    from lemmax.numerics.experiments import experiment
+    from lemmax.numerics.experiments.frame import draw, measure_rows, recorded_rows
+
+    found = experiment(name)
+    path = folder / f"{name}.svg" if figure is None else figure
+    if recorded:
+        rows = recorded_rows(found)
+    else:
+        from rich.status import Status
+
+        with Status("preparing", console=Console(stderr=True)) as status:
+            rows = measure_rows(
+                found,
+                scale,
+                folder,
+                workers=workers,
+                cluster=cluster,
+                device=device,
+                progress=status.update,
+            )
+    judgements = found.judge(rows)
+    draw(found, rows, path)
+    if as_json:
+        told = [{"claim": j.claim, "verdict": j.verdict, "says": j.sentence} for j in judgements]
+        jobs = {study: len(some) for study, some in rows.items()}
+        answer = {"experiment": name, "jobs": jobs, "claims": told, "figure": str(path)}
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+        return
+    out = console()
+    for judgement in judgements:
+        out.print(f"{judgement.sentence}", markup=False)
+        out.print(f"{judgement.claim}: {judgement.verdict or 'not decided by these data'}")
+    out.print(f"Drawn in {path}.")
+
+
+@app.command()
 def doctor(as_json: AsJson = False) -> None:
     """Say which extras and programs are installed, and what each enables.
 

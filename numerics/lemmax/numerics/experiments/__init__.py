@@ -1,0 +1,44 @@
+"""The experiments of the papers: jobs, recorded results, figures and sentences computed from them.
+
+>>> experiment("wong-fig5")
+Traceback (most recent call last):
+...
+lemmax.numerics.experiments.UnknownExperiment: There is no experiment 'wong-fig5'; known are ...
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from lemmax.theory.errors import LemmaxError
+
+if TYPE_CHECKING:
+    from lemmax.numerics.experiments.frame import Experiment
+
+EXPERIMENTS = {
+    "wong-fig2": "wong",
+    "wong-fig3": "wong",
+    "wong-fig4": "wong",
+    "dana-fig1a": "dana",
+    "dana-fig1b": "dana",
+    "dana-fig2a": "dana",
+    "mahdavi-heads": "mahdavi",
+    "mahdavi-context": "mahdavi",
+    "mahdavi-dh": "mahdavi",
+}
+"""Names, and the module of each."""
+
+
+class UnknownExperiment(LemmaxError):
+    """An experiment that does not exist; the message lists those that do."""
+
+
+def experiment(name: str) -> Experiment:
+    """The experiment of that name."""
+    if name not in EXPERIMENTS:
+        known = ", ".join(EXPERIMENTS)
+        raise UnknownExperiment(f"There is no experiment {name!r}; known are {known}.")
+    module = import_module(f"lemmax.numerics.experiments.{EXPERIMENTS[name]}")
+    found: Experiment = module.EXPERIMENTS[name]
+    return found

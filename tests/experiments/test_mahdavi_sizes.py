@@ -1,0 +1,72 @@
+"""What the recorded runs of the reduced experiments of Mahdavi et al. say about the claims."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import pytest
+
+from lemmax.numerics.experiments import mahdavi
+from lemmax.numerics.experiments.frame import Judgement, Study, recorded
+from lemmax.numerics.jobs import Mahdavi
+from lemmax.theory.ledger import Verdict
+
+Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
+Measure: TypeAlias = Callable[[Verdict, str], None]
+
+
+def _decided(judgement: Judgement, measure: Measure) -> None:
+    assert judgement.verdict is not None, judgement.sentence
+    measure(judgement.verdict, judgement.sentence)
+
+
+@pytest.mark.claim("mahdavi/monotone-in-context", grade="empirical")
+def test_memorization_grows_with_the_context(judged: Judged, measure: Measure) -> None:
+    _decided(judged("mahdavi-context")["mahdavi/monotone-in-context"], measure)
+
+
+def test_more_is_memorized_than_the_theorem_promises() -> None:
+    for study in (mahdavi.HEADS, mahdavi.CONTEXT, mahdavi.HEAD_DIMENSION):
+        for row in recorded(study)[1]:
+            c = row.job.config
+            assert isinstance(c, Mahdavi)
+            assert row.accuracy * c.T >= c.H * (min(c.n, c.d_h) - 1) + 1
+
+
+@pytest.mark.parametrize(
+    ("judge", "study", "share", "verdict"),
+    [
+        (mahdavi.judge_heads, mahdavi.HEADS, lambda c: c.H / 9, "reproduced"),
+        (mahdavi.judge_heads, mahdavi.HEADS, lambda c: c.H**2 / 70, "not-reproduced"),
+        (mahdavi.judge_context, mahdavi.CONTEXT, lambda c: c.n / 20, "reproduced"),
+        (mahdavi.judge_context, mahdavi.CONTEXT, lambda c: 1 / c.n, "not-reproduced"),
+        (mahdavi.judge_context, mahdavi.CONTEXT, lambda c: 0.5 + 0.2 * (c.n == 8), None),
+        (
+            mahdavi.judge_head_dimension,
+            mahdavi.HEAD_DIMENSION,
+            lambda c: min(c.d_h, 4) / 5,
+            "reproduced",
+        ),
+        (
+            mahdavi.judge_head_dimension,
+            mahdavi.HEAD_DIMENSION,
+            lambda c: c.d_h / 17,
+            "not-reproduced",
+        ),
+    ],
+)
+def test_planted_curves_are_told_apart(
+    judge: Callable[[Any], list[Judgement]],
+    study: Study,
+    share: Callable[[Mahdavi], float],
+    verdict: str | None,
+) -> None:
+    random, rows = np.random.default_rng(2), []
+    for row in recorded(study)[1]:
+        assert isinstance(row.job.config, Mahdavi)
+        rows.append(replace(row, accuracy=share(row.job.config) + random.normal(0, 0.004)))
+    (judgement,) = judge({study.name: rows})
+    assert judgement.verdict == verdict, judgement.sentence

@@ -1,0 +1,137 @@
+"""The frame: recorded results are those of a re-run, bad input is a sentence, runs continue."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lemmax.cli import main
+from lemmax.numerics.experiments import EXPERIMENTS, frame
+from lemmax.numerics.experiments.frame import Experiment, Row, Study, machine, recorded, rerun
+from lemmax.numerics.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.recipes import recipe
+from lemmax.theory.errors import LemmaxError
+
+
+def lemmax(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, str, str]:
+    with pytest.raises(SystemExit) as stop:
+        main(list(arguments))
+    captured = capsys.readouterr()
+    return int(stop.value.code or 0), captured.out, captured.err
+
+
+@pytest.mark.slow
+def test_recorded_results_are_those_of_a_rerun(studies: dict[str, Study]) -> None:
+    """Bit for bit where processor and compiler are the same; in the mean elsewhere."""
+    pytest.importorskip("numba", reason="recorded results were compiled")
+    for study in studies.values():
+        made_on, rows = recorded(study)
+        again = rerun(study, some := _some(study, rows))
+        if made_on == machine():
+            assert again == some, study.name
+        else:
+            mean = np.mean([a.accuracy - b.accuracy for a, b in zip(again, some, strict=True)])
+            assert abs(mean) < 0.1, study.name
+
+
+def _some(study: Study, rows: Sequence[Row]) -> list[Row]:
+    """A few rows: of Wong's six throughout, of the slower ones a cheap one."""
+    if study.recipe.family == "wong":
+        return [rows[i] for i in np.linspace(1, len(rows) - 2, 6).astype(int)]
+    cheap = sorted(rows, key=lambda row: row.job.work(study.recipe))
+    return [cheap[len(rows) // 4]]
+
+
+def test_recorded_results_are_compact(studies: dict[str, Study]) -> None:
+    files = list(Path(str(frame.RECORDED)).glob("*.jsonl"))
+    assert {path.stem for path in files} == set(studies)
+    assert sum(path.stat().st_size for path in files) < 2_000_000
+
+
+def test_compact_text_is_read_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    study = _tiny()
+    rows = [
+        Row(job, 3, 0.5, 1 / facts, dict.fromkeys(("0.5", "0.75", "0.95", "0.99"), 0.0), 0.25)
+        for job in study.jobs("small")
+        for facts in [job.config.samples]
+    ]
+    text = frame.compact(study, rows, machine())
+    (tmp_path / "tiny.jsonl").write_text(text, encoding="utf-8")
+    monkeypatch.setattr(frame, "RECORDED", tmp_path)
+    assert recorded(study) == (machine(), tuple(rows))
+    other = replace(study, recipe=study.recipe.changed(steps=9))
+    with pytest.raises(LemmaxError, match="another recipe"):
+        recorded(other)
+    fewer = replace(study, jobs=lambda scale: study.jobs(scale)[:1])
+    with pytest.raises(LemmaxError, match="belongs to no job"):
+        recorded(fewer)
+
+
+def _tiny() -> Study:
+    jobs = [Job(Wong(2, 1, 1, 1, RandomDatabase(seed, 12))) for seed in range(3)]
+    return Study("tiny", recipe("wong-guess").changed(steps=30), lambda scale: jobs)
+
+
+def test_a_run_continues_from_its_files(tmp_path: Path) -> None:
+    pytest.importorskip("numba")
+    study = _tiny()
+    small = Experiment("tiny", "", (study,), lambda rows: [], lambda rows, figure: None)
+    told: list[str] = []
+    first = frame.measure_rows(small, "small", tmp_path, progress=told.append)
+    assert told[-1].startswith("tiny: 3/3 jobs, 100 % of the work")
+    assert list(first["tiny"]) == rerun(study, first["tiny"])
+    again: list[str] = []
+    assert frame.measure_rows(small, "small", tmp_path, progress=again.append) == first
+    assert not again  # nothing was left to train
+    target = tmp_path / "recorded.jsonl"
+    assert frame.record(study, tmp_path / "tiny.jsonl", target) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["wong-fig9"], "known are wong-fig2, wong-fig3"),
+        (["wong-fig3", "--scale", "huge"], "small or paper, not 'huge'"),
+        (["wong-fig3", "--folder", "nowhere"], "no folder nowhere"),
+        (["wong-fig3", "--workers", "-1"], "cannot be negative"),
+        (["wong-fig2", "--figure", "figure.doc"], ".svg, .pdf or .png"),
+        (["wong-fig3", "--device", "abacus"], "'abacus'"),
+    ],
+)
+def test_bad_input_is_one_sentence(
+    arguments: list[str],
+    sentence: str,
+    capsys: pytest.CaptureFixture[str],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    status, out, err = lemmax(capsys, "reproduce", *arguments)
+    assert (status, out) == (2, "")
+    assert sentence in err
+    assert err.startswith("lemmax: ")
+    assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", EXPERIMENTS)
+def test_figures_are_drawn_from_recorded_results(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pytest.importorskip("matplotlib")
+    path = tmp_path / f"{name}.svg"
+    asked = ("reproduce", name, "--recorded", "--figure", str(path), "--json")
+    status, out, _ = lemmax(capsys, *asked)
+    told = json.loads(out)
+    assert status == 0
+    assert told["experiment"] == name
+    assert all(claim["says"] for claim in told["claims"])
+    drawn = path.read_bytes()
+    assert b"<svg" in drawn
+    if name != "wong-fig3":  # the same again, where that is quick
+        assert lemmax(capsys, *asked)[1] == out
+        assert path.read_bytes() == drawn

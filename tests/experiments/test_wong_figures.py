@@ -1,0 +1,111 @@
+"""What the recorded runs of Wong's experiments say about the claims, and what noise would."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeAlias
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lemmax.numerics.experiments import experiment, wong
+from lemmax.numerics.experiments.frame import Judgement, Row, recorded, recorded_rows
+from lemmax.theory.ledger import Verdict
+
+Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
+Measure: TypeAlias = Callable[[Verdict, str], None]
+
+
+def _decided(judgement: Judgement, measure: Measure) -> None:
+    assert judgement.verdict is not None, judgement.sentence
+    measure(judgement.verdict, judgement.sentence)
+
+
+@pytest.mark.claim("wong/figure-2a", grade="empirical")
+def test_figure_2a_triples_per_rank_bound(judged: Judged, measure: Measure) -> None:
+    _decided(judged("wong-fig2")["wong/figure-2a"], measure)
+
+
+@pytest.mark.claim("wong/figure-3a", grade="empirical")
+def test_figure_3a_small_layers_memorize(judged: Judged, measure: Measure) -> None:
+    _decided(judged("wong-fig3")["wong/figure-3a"], measure)
+
+
+@pytest.mark.claim("wong/figure-3-tau", grade="empirical")
+def test_figure_3_factors_in_tau(judged: Judged, measure: Measure) -> None:
+    _decided(judged("wong-fig3")["wong/figure-3-tau"], measure)
+
+
+@pytest.mark.claim("wong/figure-3-bound", grade="empirical")
+def test_figure_3_accuracy_grows_with_the_bound(judged: Judged, measure: Measure) -> None:
+    _decided(judged("wong-fig3")["wong/figure-3-bound"], measure)
+
+
+@pytest.mark.claim("wong/figure-4", grade="empirical")
+def test_figure_4_value_dimension(judged: Judged, measure: Measure) -> None:
+    _decided(judged("wong-fig4")["wong/figure-4"], measure)
+
+
+def test_the_order_in_tau() -> None:
+    """A stricter threshold memorizes no more, fact by fact and so in every row."""
+    for study in (wong.GUESS, wong.SLOW):
+        for row in recorded(study)[1]:
+            shares = [row.reached[tau] for tau in ("0.5", "0.75", "0.95", "0.99")]
+            assert shares == sorted(shares, reverse=True)
+            assert row.accuracy >= shares[0]  # over one half is the argmax
+
+
+def _changed(rows: Sequence[Row], accuracies: NDArray[np.float64]) -> list[Row]:
+    taus = ("0.5", "0.75", "0.95", "0.99")
+    return [
+        replace(row, accuracy=float(x), reached=dict.fromkeys(taus, float(x)))
+        for row, x in zip(rows, accuracies, strict=True)
+    ]
+
+
+def _verdicts(name: str, change: Callable[[Sequence[Row]], Sequence[Row]]) -> dict[str, object]:
+    found = experiment(name)
+    rows = {study: change(some[:400]) for study, some in recorded_rows(found).items()}
+    return {j.claim: j.verdict for j in found.judge(rows)}
+
+
+def test_accuracies_that_fall_with_the_bound_are_not_a_reproduction() -> None:
+    def fall(rows: Sequence[Row]) -> list[Row]:
+        table = wong.Table(rows)
+        return _changed(rows, 0.9 - table.layer / 100)
+
+    verdicts = _verdicts("wong-fig3", fall)
+    assert verdicts["wong/figure-3-bound"] == "not-reproduced"
+    assert verdicts["wong/figure-3a"] is None or verdicts["wong/figure-3a"] == "not-reproduced"
+
+
+def test_noise_decides_nothing_about_figure_4() -> None:
+    random = np.random.default_rng(1)
+    verdicts = _verdicts("wong-fig4", lambda rows: _changed(rows, random.random(len(rows))))
+    assert verdicts["wong/figure-4"] is None
+
+
+def test_query_dimensions_that_matter_more_are_not_a_reproduction() -> None:
+    def favour(rows: Sequence[Row]) -> list[Row]:
+        table = wong.Table(rows)
+        return _changed(rows, (6 + table.d_qk - table.d_vo) / 12)
+
+    assert _verdicts("wong-fig4", favour)["wong/figure-4"] == "not-reproduced"
+
+
+def test_planted_factors_are_found() -> None:
+    """Databases memorized exactly up to given multiples of the layer's bound."""
+    rows = recorded(wong.GUESS)[1][:400]
+    table = wong.Table(rows)
+    ratio = table.database / table.layer
+    planted = [
+        replace(row, reached={**row.reached, "0.75": float(r < 3.5), "0.95": float(r < 1.5)})
+        for row, r in zip(rows, ratio, strict=True)
+    ]
+    found = wong.factors(wong.Table(planted))
+    assert found["0.75"].within(3, 4)
+    assert found["0.95"].within(1, 2)
+    judgements = wong.judge_3({wong.GUESS.name: planted, wong.SLOW.name: planted})
+    assert {j.claim: j.verdict for j in judgements}["wong/figure-3-tau"] == "reproduced"
