@@ -336,6 +336,8 @@ def test_another_paper_with_an_installed_wheel(
     assert (site / "lemmax" / "theory" / "ledger.json").is_file()
     import os
 
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
+    environment["PYTHONPATH"] = str(site)
     done = subprocess.run(
         [
             sys.executable,
@@ -350,7 +352,7 @@ def test_another_paper_with_an_installed_wheel(
             "ledger.json",
         ],
         cwd=project,
-        env={**os.environ, "PYTHONPATH": str(site)},
+        env=environment,
         capture_output=True,
         text=True,
     )

@@ -52,7 +52,7 @@ class Progress:
 
     @property
     def eta(self) -> float | None:
-        """Seconds left, at the rate of this session."""
+        """Seconds left, at the rate of this run."""
         if not self.worked:
             return None
         return (self.all_work - self.work) * self.seconds / self.worked
