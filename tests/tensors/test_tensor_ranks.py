@@ -13,6 +13,7 @@ from lemmax.strategies import databases
 from lemmax.theory.database import Database
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.solve import solve
 
 FIGURE_1 = [
     ("Astrid", "born_in", "Singapore"),
@@ -115,3 +116,43 @@ def test_entries_divisible_by_the_prime_only_weaken_the_bound() -> None:
         result = tensor_rank(array, "Q")
         assert result.lower <= rank <= result.upper
         assert check(result.certificate()).holds
+
+
+def shifts(n: int) -> Any:
+    """The table of the cyclic group: three keys, queries and values have rank 4 over R."""
+    return np.eye(n, dtype=int)[np.add.outer(np.arange(n), np.arange(n)) % n]
+
+
+def test_the_cheap_bounds_are_found_in_no_time() -> None:
+    late = tensor_rank(shifts(5), seconds=1e-9)
+    assert late.stopped
+    assert late.lower < late.upper <= 25
+    assert check(late.certificate()).holds
+    free = tensor_rank(shifts(5))
+    assert not free.stopped
+    assert late.lower <= free.lower <= free.upper <= late.upper
+
+
+def test_time_enough_changes_nothing() -> None:
+    free, timed = tensor_rank(shifts(4)), tensor_rank(shifts(4), seconds=3600)
+    assert not timed.stopped
+    assert timed.certificate() == free.certificate()
+
+
+def test_a_rank_that_is_known_was_not_stopped_by_time() -> None:
+    result = tensor_rank(Database.from_triples(FIGURE_1), seconds=1e-9)
+    assert result.rank == 5
+    assert not result.stopped
+
+
+def test_one_stopped_summand_stops_the_sum() -> None:
+    both = np.zeros((7, 7, 7), dtype=int)
+    both[:5, :5, :5], both[5:, 5:, 5:] = shifts(5), shifts(2)
+    assert tensor_rank(both, seconds=1e-9).stopped
+    assert not solve(both, "R", None).stopped
+
+
+@pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), 1e300])
+def test_a_time_that_cannot_be_used_is_one_sentence(seconds: float) -> None:
+    with pytest.raises(LemmaxError, match=r"not a time to search.*\.$"):
+        tensor_rank(shifts(3), seconds=seconds)

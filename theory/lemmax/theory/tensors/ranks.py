@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, get_args
@@ -24,6 +25,10 @@ class UnknownField(LemmaxError):
     """A field other than the rational, the real and the complex numbers."""
 
 
+class UnusableTime(LemmaxError):
+    """A time to search that is no positive number of seconds, or more than a year."""
+
+
 @dataclass(frozen=True)
 class Cited:
     """A lower bound that rests on a theorem of the literature whose hypotheses were checked.
@@ -42,7 +47,8 @@ class TensorRank:
 
     ``decomposition`` has ``upper`` terms; ``bound`` is a chain of lemmas that gives ``lower``;
     ``reasons`` names the constructions behind the decomposition; ``cited`` are larger lower bounds
-    by theorems that lemmax does not prove; ``names`` are the keys, queries and values.
+    by theorems that lemmax does not prove; ``names`` are the keys, queries and values; ``stopped``
+    says that time ended the search.
     """
 
     array: Array
@@ -52,6 +58,7 @@ class TensorRank:
     reasons: tuple[str, ...] = ()
     cited: tuple[Cited, ...] = ()
     names: tuple[tuple[Hashable, ...], ...] | None = None
+    stopped: bool = False
 
     @property
     def lower(self) -> int:
@@ -134,7 +141,26 @@ def tensor_fields(array: Array) -> dict[str, Any]:
     }
 
 
-def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
+LONGEST = 365 * 24 * 3600  # seconds
+
+
+def usable_seconds(seconds: float) -> float:
+    """The seconds themselves, where they are a time to search.
+
+    >>> usable_seconds(0.5)
+    0.5
+    """
+    if not 0 < seconds <= LONGEST:  # false for NaN too
+        raise UnusableTime(
+            f"{seconds} is not a time to search: give more than 0 seconds and at most a year, "
+            f"{LONGEST} seconds."
+        )
+    return seconds
+
+
+def tensor_rank(
+    db_or_array: Any, field: Field = "R", *, seconds: float | None = None
+) -> TensorRank:
     """The rank of a database, or of a three-way integer array, over Q, R or C.
 
     Parameters
@@ -144,6 +170,9 @@ def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
         three-dimensional array of integers.
     field
         ``"Q"``, ``"R"`` or ``"C"``: the rank depends on it.
+    seconds
+        How long to search, by the clock on the wall. The cheap bounds are always found; past this
+        time no further stage of the search begins, and ``stopped`` is true where one was left.
 
     Returns
     -------
@@ -158,9 +187,9 @@ def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
 
     Raises
     ------
-    ShapeError, NotExact, UnknownField
-        If the array is not three-dimensional or empty, has an entry that is not an integer, or
-        the field is none of the three.
+    ShapeError, NotExact, UnknownField, UnusableTime
+        If the array is not three-dimensional or empty, has an entry that is not an integer, the
+        field is none of the three, or the seconds are not positive or more than a year.
 
     Examples
     --------
@@ -174,6 +203,7 @@ def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
     """
     if field not in get_args(Field):
         raise UnknownField(f"{field!r} is not a field that lemmax knows: Q, R or C.")
+    deadline = None if seconds is None else time.monotonic() + usable_seconds(seconds)
     array = tensor_array(db_or_array)
     names = None
     if all(hasattr(db_or_array, part) for part in ("keys", "queries", "values", "tensor")):
@@ -182,12 +212,14 @@ def tensor_rank(db_or_array: Any, field: Field = "R") -> TensorRank:
         a, b, c = array.shape
         nothing = Decomposition((a, b, c))
         return TensorRank(array, field, flattening_bound(array, 0), nothing, names=names)
-    solution = solve(array, field)
+    solution = solve(array, field, deadline)
     if not solution.decomposition.adds_up_to(array):
         raise AssertionError("the terms do not add up to the tensor")
     bound = realise(array, solution.best)
     result = TensorRank(array, field, bound, solution.decomposition, solution.reasons, (), names)
-    return result if result.rank is not None else replace(result, cited=cited(result, solution))
+    if result.rank is not None:
+        return result
+    return replace(result, cited=cited(result, solution), stopped=solution.stopped)
 
 
 def cited(result: TensorRank, solution: Solution) -> tuple[Cited, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice, permutations
@@ -52,7 +53,7 @@ class Component:
     """A concise direct summand with its bounds.
 
     ``additive`` ends in a flattening, so it adds to any bound of the other summands; ``route`` may
-    end in a lemma that does not.
+    end in a lemma that does not. ``stopped`` says that time ended the search.
     """
 
     array: Array
@@ -60,6 +61,16 @@ class Component:
     route: Route
     decomposition: Decomposition
     reasons: tuple[str, ...]
+    stopped: bool = False
+
+
+def late(deadline: float | None) -> bool:
+    """Whether a deadline on the monotonic clock has passed; None is no deadline.
+
+    >>> late(None), late(time.monotonic() - 1), late(time.monotonic() + 60)
+    (False, True, False)
+    """
+    return deadline is not None and time.monotonic() >= deadline
 
 
 def readable_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
@@ -88,8 +99,11 @@ def upper_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
         yield f"spanning tree over the {name}", spanning_tree(array, mode)
 
 
-def solve_component(array: Array, field: Field) -> Component:
-    """Bounds of a concise tensor that is no direct sum."""
+def solve_component(array: Array, field: Field, deadline: float | None = None) -> Component:
+    """Bounds of a concise tensor that is no direct sum.
+
+    The flattenings and the slice sums always run; past the deadline no further stage begins.
+    """
     flat = Route(Path(0), flattening_leaf(array))
     if 2 in array.shape:
         mode = array.shape.index(2)
@@ -98,12 +112,12 @@ def solve_component(array: Array, field: Field) -> Component:
     found: list[tuple[str, Decomposition]] = []
     for candidate in upper_bounds(array):
         found.append(candidate)
-        if len(candidate[1]) == flat.value:
+        if len(candidate[1]) == flat.value or (len(found) >= 3 and late(deadline)):
             break
     reason, shortest = min(found, key=lambda pair: len(pair[1]))
-    additive, route = lower_bounds(array, flat, len(shortest), field)
+    additive, route = lower_bounds(array, flat, len(shortest), field, deadline)
     for mode in range(3):
-        if route.value == len(shortest) or array.shape[mode] < flat.value:
+        if route.value == len(shortest) or array.shape[mode] < flat.value or late(deadline):
             continue
         above, diagonal = quadrics(array, mode, field)
         if above is not None and above.value > route.value:
@@ -111,14 +125,15 @@ def solve_component(array: Array, field: Field) -> Component:
         if diagonal is not None and len(diagonal) < len(shortest):
             reason, shortest = "simultaneous diagonalisation", diagonal
     for mode in sorted(range(3), key=lambda m: array.shape[m]):
-        if route.value < len(shortest):
+        if route.value < len(shortest) and not late(deadline):
             split = pair_split(array, mode, field)
             if split is not None and len(split) < len(shortest):
                 reason, shortest = "pencils of pairs of slices", split
-    if route.value < len(shortest):
+    stopped = route.value < len(shortest) and late(deadline)
+    if route.value < len(shortest) and not stopped:
         for bound in koszul_bounds(array):
             route = max(route, Route(Path(0), bound), key=_value)
-    return Component(array, additive, route, shortest, (reason,))
+    return Component(array, additive, route, shortest, (reason,), stopped)
 
 
 def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Decomposition, str]:
@@ -138,7 +153,9 @@ def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Dec
     return bound, pencils.decomposition(form, field).permuted(order), "pencil"
 
 
-def lower_bounds(array: Array, flat: Route, upper: int, field: Field) -> tuple[Route, Route]:
+def lower_bounds(
+    array: Array, flat: Route, upper: int, field: Field, deadline: float | None = None
+) -> tuple[Route, Route]:
     """The best additive route, and the best of all."""
     if flat.value == upper:
         return flat, flat
@@ -146,13 +163,15 @@ def lower_bounds(array: Array, flat: Route, upper: int, field: Field) -> tuple[R
     sizes = sorted(range(3), key=lambda m: (array.shape[m], m != 1))
     modes = [m for m in sizes if array.shape[m] <= ALL_SUBSETS] or sizes[:1]
     for mode in modes:
+        if late(deadline):
+            break
         subsets = Subsets(array, mode)
         value, mask = subsets.by_flattening()
         if value > additive.value:
             path = subsets.path(mask)
             additive = max(additive, Route(path, flattening_leaf(path.end(array))), key=_value)
             route = max(route, additive, key=_value)
-        if route.value == upper:
+        if route.value == upper or late(deadline):
             break
         found = subsets.by_transversal(route.value)
         if found is not None:
@@ -160,13 +179,13 @@ def lower_bounds(array: Array, flat: Route, upper: int, field: Field) -> tuple[R
             path = subsets.path(mask)
             leaf = LowerBound(transversal_value(path.end(array), step), (step,))
             route = max(route, Route(path, leaf), key=_value)
-        if route.value == upper:
+        if route.value == upper or late(deadline):
             break
         for mask in islice(subsets.pairs(route.value), _PENCILS):
             path = subsets.path(mask)
             leaf = pencil_leaf(path.end(array), mode, field)
             route = max(route, Route(path, leaf), key=_value)
-            if route.value == upper:
+            if route.value == upper or late(deadline):
                 return additive, route
     return additive, route
 
@@ -227,17 +246,22 @@ class Solution:
     reasons: tuple[str, ...]
     thin: bool = False  # a mode of size at most two, after concision
     cited: int = 0  # what is gained beyond ``best`` if ranks of direct sums with thin parts add up
+    stopped: bool = False  # time ended the search in some component
 
 
-def solve(array: Array, field: Field) -> Solution:
-    """Reduce and bound a nonzero tensor: concision, components, private slices, one component."""
-    return _solve(array, tuple(tuple(range(n)) for n in array.shape), field)  # type: ignore[arg-type]
+def solve(array: Array, field: Field, deadline: float | None = None) -> Solution:
+    """Reduce and bound a nonzero tensor: concision, components, private slices, one component.
+
+    A deadline is a time of ``time.monotonic()``, past which no further stage of the search begins.
+    """
+    a, b, c = (tuple(range(n)) for n in array.shape)
+    return _solve(array, (a, b, c), field, deadline)
 
 
-def _solve(array: Array, labels: Labels, field: Field) -> Solution:
+def _solve(array: Array, labels: Labels, field: Field, deadline: float | None) -> Solution:
     core = concise(array)
     kept = _named(labels, core.kept)
-    found = _solve_concise(core.array, kept, field)
+    found = _solve_concise(core.array, kept, field, deadline)
     if kept == labels:
         return found
     return replace(
@@ -248,15 +272,15 @@ def _solve(array: Array, labels: Labels, field: Field) -> Solution:
     )
 
 
-def _solve_concise(array: Array, labels: Labels, field: Field) -> Solution:
+def _solve_concise(array: Array, labels: Labels, field: Field, deadline: float | None) -> Solution:
     if 2 not in array.shape:
         sides = components(array)
         if len(sides) > 1:
-            return _solve_sum(array, labels, sides, field)
+            return _solve_sum(array, labels, sides, field, deadline)
         private = private_slices(array)
         if private is not None:
-            return _solve_private(array, labels, *private, field)
-    part = solve_component(array, field)
+            return _solve_private(array, labels, *private, field, deadline)
+    part = solve_component(array, field, deadline)
 
     def plan(route: Route) -> Plan:
         steps = []
@@ -272,6 +296,7 @@ def _solve_concise(array: Array, labels: Labels, field: Field) -> Solution:
         part.decomposition,
         part.reasons,
         min(array.shape) <= 2,
+        stopped=part.stopped,
     )
 
 
@@ -280,16 +305,19 @@ def _named(labels: Labels, kept: Sequence[Sequence[int]]) -> Labels:
     return a, b, c
 
 
-def _solve_sum(array: Array, labels: Labels, sides: Sequence[Side], field: Field) -> Solution:
+def _solve_sum(
+    array: Array, labels: Labels, sides: Sequence[Side], field: Field, deadline: float | None
+) -> Solution:
     """A direct sum: all summands but one by their additive plans, that one by its best.
 
     A substitution step of one summand is one of the sum, with the same gain; a flattening bound r
-    of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂).
+    of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂). Each summand may use an equal share of the
+    time that those before it left.
     """
     names = [_named(labels, side) for side in sides]
     parts = [
-        _solve(restricted(array, side), name, field)
-        for side, name in zip(sides, names, strict=True)
+        _solve(restricted(array, side), name, field, _share(deadline, len(sides) - place))
+        for place, (side, name) in enumerate(zip(sides, names, strict=True))
     ]
     total = Decomposition(array.shape)
     for side, part in zip(sides, parts, strict=True):
@@ -323,7 +351,16 @@ def _solve_sum(array: Array, labels: Labels, sides: Sequence[Side], field: Field
         False,
         # ranks add up if all summands but one are thin (JáJá and Takche)
         sum(excess[i] for i in order[:-1] if parts[i].thin),
+        any(part.stopped for part in parts),
     )
+
+
+def _share(deadline: float | None, parts: int) -> float | None:
+    """The deadline of the first of some parts that share the time left."""
+    if deadline is None:
+        return None
+    now = time.monotonic()
+    return now + (deadline - now) / parts
 
 
 def _union(keep: Labels, others: Sequence[tuple[int, ...]]) -> Labels:
@@ -348,14 +385,20 @@ def private_slices(array: Array) -> tuple[int, int, list[int]] | None:
 
 
 def _solve_private(
-    array: Array, labels: Labels, mode: int, gaining: int, private: list[int], field: Field
+    array: Array,
+    labels: Labels,
+    mode: int,
+    gaining: int,
+    private: list[int],
+    field: Field,
+    deadline: float | None,
 ) -> Solution:
     left = [q for q in range(array.shape[mode]) if q not in set(private)]
     kept = [list(range(n)) for n in array.shape]
     kept[mode] = left
     rest = np.take(array, left, axis=mode)
     keep = _named(labels, kept)
-    found = _solve(rest, keep, field)
+    found = _solve(rest, keep, field, deadline)
     own = slice_sum(np.take(array, private, axis=mode), mode).placed(
         mode, private, array.shape[mode]
     )
