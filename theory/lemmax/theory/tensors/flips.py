@@ -28,7 +28,8 @@ from lemmax.theory.tensors.linear import integers
 
 RINGS = (0, 3, 5, 7)  # 0 stands for Z
 SHARES = {0: 4, 3: 2, 5: 1, 7: 1}  # of the steps of a round
-FIRST_ROUND = 100_000  # steps; every round has twice as many as the one before
+FIRST_ROUND = 200_000  # steps; every round has twice as many as the one before
+FIRST_FAILURES = 4  # to lift decompositions of one length; in every round twice as many
 CHUNK = 100_000  # steps between two looks at the clock, compiled
 PLAIN_CHUNK = 500  # and in plain Python
 PATIENCE = 2_000  # flips without gain before a plus transition
@@ -71,11 +72,11 @@ def shorten(
     (4, 2)
     """
     search = _Search(array, start, target, deadline, steps, seed)
-    size = FIRST_ROUND
+    size, failures = FIRST_ROUND, FIRST_FAILURES
     while not search.finished():
         for p in RINGS:
-            search.visit(p, size * SHARES[p] // sum(SHARES.values()))
-        size *= 2
+            search.visit(p, size * SHARES[p] // sum(SHARES.values()), failures)
+        size, failures = 2 * size, 2 * failures
     return search.best
 
 
@@ -90,36 +91,56 @@ class _Search:
     steps: int
     seed: int
     states: dict[int, Any] = field(default_factory=dict)
-    visits: int = 0
 
     def finished(self) -> bool:
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return late or self.steps <= 0 or len(self.best) <= self.target
 
-    def visit(self, p: int, steps: int) -> None:
-        """Walk on over one ring; every shorter decomposition becomes the best one."""
+    def visit(self, p: int, steps: int, failures: int) -> None:
+        """Walk on over one ring; every shorter decomposition over Q becomes the best one.
+
+        After some failures to lift terms of one length the walk is kept above that length.
+        """
         from lemmax.theory.tensors import flip_kernel as kernel
 
-        self.visits += 1
-        end = self.steps - steps
-        failures = 0
-        floor = self.target
-        while not self.finished() and self.steps > end:
+        chunk = CHUNK if kernel.COMPILED else PLAIN_CHUNK
+        end = max(0, self.steps - steps)
+        floor, failed = self.target, 0
+        while not self.finished() and self.steps > end and floor < len(self.best):
             if p not in self.states:
-                self.states[p] = self._begin(p)
+                self.states[p] = self._first(p)
             state = self.states[p]
-            chunk = min(self.steps - end, CHUNK if kernel.COMPILED else PLAIN_CHUNK)
+
+            def walk(goal: int, steps: int, state: Any = state, floor: int = floor) -> None:
+                steps = min(steps, self.steps - end)
+                self.steps -= kernel.walk(state, p, BOUND, floor, MARGIN, PATIENCE, goal, steps)
+
             goal = len(self.best) - 1
-            taken = kernel.walk(state, p, BOUND, floor, MARGIN, PATIENCE, goal, chunk)
-            self.steps -= taken
-            if state[kernel.LENGTH] > goal or state[kernel.LENGTH] == 0:
+            walk(goal, chunk)
+            length = int(state[kernel.LENGTH])
+            if not length or length > goal:
                 continue
             found = self._exact(p, *kernel.terms(state))
-            if found is not None and len(found) < len(self.best):
-                self.best = found
+            if found is not None:
+                self._improve(p, found)
                 continue
-            failures += 1
-            self.steps -= kernel.walk(state, p, BOUND, floor, MARGIN, PATIENCE, -1, WANDER)
+            failed += 1
+            if failed < failures:
+                walk(-1, WANDER)
+            else:
+                floor, failed = length + 1, 0
+                del self.states[p]
+
+    def _improve(self, p: int, found: Decomposition) -> None:
+        """Note a shorter decomposition; walks over other rings that are behind start from it."""
+        from lemmax.theory.tensors import flip_kernel as kernel
+
+        self.best = found
+        for q, state in list(self.states.items()):
+            if q != p and state[kernel.BEST] > len(found):
+                begun = self._begin(q)
+                if begun is not None:
+                    self.states[q] = begun
 
     def _exact(
         self, p: int, factors: Sequence[NDArray[np.int64]], scalars: NDArray[np.int64]
@@ -133,14 +154,19 @@ class _Search:
         return found if found.adds_up_to(self.array) else None
 
     def _begin(self, p: int) -> Any:
+        """The state of a walk from the best decomposition, None if the ring does not have it."""
+        return None if self.best.families else self._state(p, _primitive(self.best))
+
+    def _first(self, p: int) -> Any:
         """The state of a walk from the best decomposition, else from the fibres of the tensor."""
+        state = self._begin(p)
+        return self._state(p, _fibres(self.array)) if state is None else state
+
+    def _state(self, p: int, terms: Terms) -> Any:
         from lemmax.theory.tensors import flip_kernel as kernel
 
-        terms = _over(p, _primitive(self.best)) if not self.best.families else None
-        if terms is None:
-            terms = _over(p, _fibres(self.array))
-        assert terms is not None
-        return kernel.begin(*terms, MARGIN, p, self.seed)
+        reduced = _over(p, terms)
+        return None if reduced is None else kernel.begin(*reduced, MARGIN, p, self.seed)
 
 
 def _primitive(decomposition: Decomposition) -> Terms:

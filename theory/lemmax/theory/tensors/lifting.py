@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import islice, product
 from typing import Any
 
 import numpy as np
@@ -25,6 +25,7 @@ Factors = Sequence[NDArray[np.int64]]
 
 ENTRIES = 2_000_000  # of the Jacobian of a Hensel lift; larger ones are not tried
 HEIGHT = 2**20  # of numerators and denominators that rational reconstruction looks for
+CHOICES = 3  # of free coordinates in one mode
 MODULUS = 2**96  # to be exceeded by the power of p
 
 SMALL = {
@@ -40,7 +41,7 @@ def lift(
     factors: Factors,
     p: int,
     *,
-    attempts: int = 12,
+    attempts: int = 18,
     deadline: float | None = None,
     seed: int = 0,
 ) -> Decomposition | None:
@@ -123,40 +124,45 @@ def by_hensel(
 ) -> Iterator[Decomposition | None]:
     """Lift all residues to a power of p, with another choice of the free ones at every attempt.
 
-    Coordinates that are 0 mod p stay 0 at first; every other attempt may change them too.
+    The free coordinates are sought in one mode, the last one of an order, and among the zeros of
+    all modes or not. What was reconstructed in a term keeps its place in the order.
     """
     length = len(factors[0])
     if array.size * length * sum(array.shape) > ENTRIES:
         return
-    scaled = [np.array([_lead_one(row, p) for row in f]) for f in factors[:2]]
-    scales = [
-        (row * pow(int(new[np.flatnonzero(new)[0]]), -1, p)) % p
-        for f, g in zip(factors[:2], scaled, strict=True)
-        for row, new in zip(f, g, strict=True)
-    ]
-    heads = [int(row[np.flatnonzero(row)[0]]) for f in factors[:2] for row in f]
-    del scales
-    both = [heads[r] * heads[length + r] % p for r in range(length)]
-    last = factors[2] * np.array(both)[:, None] % p
-    start = [*scaled, last]
+    start = _leads_one(factors, p)
     jacobian = _jacobian(array.shape, start) % p
     nonzero = np.concatenate([f.ravel() for f in start]) != 0
-    sizes = [f.size for f in start]
-    blocks = np.repeat(np.arange(3), sizes)
-    attempt = 0
-    while True:
-        rank_of_mode = np.argsort(random.permutation(3)) if attempt else np.array([2, 1, 0])
-        keys = (random.random(len(nonzero)), rank_of_mode[blocks], ~nonzero)
-        order = np.lexsort(keys)
-        if attempt % 2 == 0:
-            order = order[nonzero[order]]
-        yield _hensel(array, start, p, jacobian, order)
-        attempt += 1
+    mode = np.repeat(np.arange(3), [f.size for f in start])
+    term = np.concatenate([np.repeat(np.arange(length), n) for n in array.shape])
+    for last, sparse in product((0, 1, 2), (True, False)):
+        draws = random.random(len(mode))
+        for _ in range(CHOICES):
+            order = np.lexsort((draws, ~nonzero, (last + 2 - mode) % 3))
+            if sparse:
+                order = order[nonzero[order]]
+            point = _hensel(array, start, p, jacobian, order)
+            if point is None:
+                yield None
+                break
+            wrong = np.array([x is None for x in point])
+            if not wrong.any():
+                yield rational_terms(array.shape, zip(*_rows(point, array.shape), strict=True))
+                break
+            yield None
+            again = np.isin(term, term[wrong & (mode != (last + 2) % 3)])
+            draws[again] = random.random(again.sum())
 
 
-def _lead_one(row: NDArray[np.int64], p: int) -> NDArray[np.int64]:
-    """The multiple of a vector mod p whose first nonzero entry is 1."""
-    return row * pow(int(row[np.flatnonzero(row)[0]]), -1, p) % p
+def _leads_one(factors: Factors, p: int) -> Factors:
+    """The same terms mod p; the first nonzero entries of the first two factors are 1."""
+    made, weights = [], np.ones(len(factors[0]), dtype=np.int64)
+    for f in factors[:2]:
+        leads = f[np.arange(len(f)), (f != 0).argmax(axis=1)]
+        inverses = np.array([pow(int(x), -1, p) for x in leads])
+        made.append(f * inverses[:, None] % p)
+        weights = weights * leads % p
+    return [*made, factors[2] * weights[:, None] % p]
 
 
 def _jacobian(shape: tuple[int, ...], factors: Factors) -> NDArray[np.int64]:
@@ -176,8 +182,12 @@ def _jacobian(shape: tuple[int, ...], factors: Factors) -> NDArray[np.int64]:
 
 def _hensel(
     array: Array, start: Factors, p: int, jacobian: NDArray[np.int64], order: NDArray[np.int64]
-) -> Decomposition | None:
-    """Lift with the first coordinates of an order that have independent columns; fix all others."""
+) -> list[fmpq | None] | None:
+    """Lift the first coordinates of an order that have independent columns; fix all others.
+
+    All coordinates are returned, with None for those that are no small fraction; or None if the
+    equations have no solution mod a power of p.
+    """
     echelon, rank = nmod_mat(fmpz_mat(jacobian[:, order].tolist()), p).rref()
     free = order[pivot_columns(echelon, rank)]
     thin = jacobian[:, free]
@@ -207,13 +217,7 @@ def _hensel(
             return None
         for index, digit in zip(free.tolist(), step.tolist(), strict=True):
             point[index] = (point[index] + modulus * digit) % power
-    numbers = []
-    for x in point:
-        number = rational_reconstruction(x, modulus)
-        if number is None:
-            return None
-        numbers.append(number)
-    return rational_terms(array.shape, zip(*_rows(numbers, array.shape), strict=True))
+    return [rational_reconstruction(x, modulus) for x in point]
 
 
 def _rows(flat: Sequence[Any], shape: tuple[int, ...]) -> list[list[list[Any]]]:
