@@ -30,8 +30,8 @@ _TOLERANCE = 1e-11  # a residual below it, relative to the tensor, is a fit
 _LARGE = 60.0  # factors beyond it are taken for a sequence that tends to a border
 _KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
 _SIMPLE = [Fraction(x) for x in "0 1 -1 1/2 -1/2 2 -2 1/3 -1/3 2/3 -2/3 3 -3 1/4 -1/4".split()]
-_ROUNDINGS = 4  # of one fit, in different orders
-_CHOICES = 12  # simple values that are tried before a rounding is given up
+_SPREADS = (0.2, 0.6, 1.2)  # how far the order of the choices is shuffled, one rounding each
+_BUDGET = 60  # values that a rounding may try
 
 
 @dataclass(frozen=True)
@@ -184,98 +184,85 @@ def gauged(problem: Problem, point: Floats) -> tuple[Floats, list[int]]:
     return point, ones
 
 
-def rounded(
-    problem: Problem,
-    point: Floats,
-    rng: np.random.Generator,
-    deadline: float | None = None,
-) -> dict[int, Fraction] | None:
-    """Rational values of all entries of A and B such that a fit with them exists, numerically.
+@dataclass(frozen=True)
+class Rounding:
+    """The search for rational values of A and B such that a fit with them exists, numerically.
 
     Solutions come in families, for each term can be scaled and often more is free. An entry that
     can move is set to a simple value, one by one, and the others follow; an entry that cannot move
-    any more must be close to a rational number with a small denominator, else the attempt fails.
+    any more must be close to a rational number with a small denominator, else the last choices are
+    taken back. ``budget`` holds how many more values may be tried.
     """
-    point, ones = gauged(problem, point)
-    wanted = problem.size - problem.factors(point)[2].size
-    values = dict.fromkeys(ones, Fraction(1))
-    free = np.ones(problem.size, dtype=bool)
-    free[ones] = False
-    while len(values) < wanted:
-        if late(deadline):
-            return None
+
+    problem: Problem
+    rng: np.random.Generator
+    spread: float
+    budget: list[int]
+    deadline: float | None = None
+
+    @property
+    def wanted(self) -> int:
+        """The number of entries of A and B, which come first in a point."""
+        return self.problem.size - self.problem.target.shape[2] * self.problem.terms
+
+    def __call__(self, point: Floats) -> dict[int, Fraction] | None:
+        """The values of all entries of A and B, by place."""
+        point, ones = gauged(self.problem, point)
+        return self._from(point, dict.fromkeys(ones, Fraction(1)))
+
+    def _from(self, point: Floats, values: dict[int, Fraction]) -> dict[int, Fraction] | None:
+        if len(values) == self.wanted:
+            return values
+        free = self._free(values)
         places = np.flatnonzero(free)
-        gram = problem.gram(point)[np.ix_(free, free)]
+        gram = self.problem.gram(point)[np.ix_(free, free)]
         eigenvalues, vectors = eigh(gram, check_finite=False)
         kernel = vectors[:, eigenvalues < _KERNEL * eigenvalues[-1]]
         motion = np.linalg.norm(kernel, axis=1)
-        still = [i for i, m in zip(places.tolist(), motion, strict=True) if m < 1e-5 and i < wanted]
+        open_places = [(n, i) for n, i in enumerate(places.tolist()) if i < self.wanted]
+        still = [i for n, i in open_places if motion[n] < 1e-5]
         if still:
             guesses = {i: Fraction(float(point[i])).limit_denominator(60) for i in still}
             if any(abs(float(x) - point[i]) > 1e-6 for i, x in guesses.items()):
                 return None
-            moved = _with(problem, point, free, guesses, None, deadline)
-            if moved is None:
-                return None
-            values |= guesses
-            free[still] = False
-            point = moved
-            continue
-        chosen = _choice(problem, point, free, places, kernel, wanted, rng, deadline)
-        if chosen is None:
-            return None
-        point, place, value = chosen
-        values[place] = value
-        free[place] = False
-    return values
-
-
-def _choice(
-    problem: Problem,
-    point: Floats,
-    free: Flags,
-    places: NDArray[np.intp],
-    kernel: Floats,
-    wanted: int,
-    rng: np.random.Generator,
-    deadline: float | None,
-) -> tuple[Floats, int, Fraction] | None:
-    """Set one entry that can move to a simple value: the nearest ones, and zeros, first."""
-    candidates = []
-    for n, place in enumerate(places.tolist()):
-        if place < wanted:
-            motion = float(np.linalg.norm(kernel[n]))
+            moved = self._fit(point, values | guesses)
+            return None if moved is None else self._from(moved, values | guesses)
+        candidates = []
+        for n, i in open_places:
             for value in _SIMPLE:
-                way = abs(float(value) - float(point[place])) / motion
+                way = abs(float(value) - float(point[i])) / float(motion[n])
                 height = abs(value.numerator) + value.denominator  # 1 for zero, 2 for ±1
-                candidates.append((way * height * rng.uniform(0.5, 1), place, value, n))
-    for _, place, value, n in sorted(candidates)[:_CHOICES]:
-        way = kernel @ kernel[n] / float(kernel[n] @ kernel[n])
-        moved = _with(problem, point, free, {place: value}, way, deadline)
-        if moved is not None:
-            return moved, place, value
-    return None
+                chance = float(np.exp(self.spread * self.rng.normal()))
+                candidates.append((way * height * chance, n, i, value))
+        candidates.sort()
+        branches = 8 if kernel.shape[1] == 1 else 3
+        for _, n, i, value in candidates:
+            if not branches or self.budget[0] <= 0 or late(self.deadline):
+                break
+            self.budget[0] -= 1
+            start = point.copy()
+            way = kernel @ kernel[n] / motion[n] ** 2
+            start[free] += (float(value) - point[i]) * way
+            moved = self._fit(start, values | {i: value})
+            if moved is not None:
+                branches -= 1
+                found = self._from(moved, values | {i: value})
+                if found is not None:
+                    return found
+        return None
 
+    def _free(self, values: dict[int, Fraction]) -> Flags:
+        free = np.ones(self.problem.size, dtype=bool)
+        free[list(values)] = False
+        return free
 
-def _with(
-    problem: Problem,
-    point: Floats,
-    free: Flags,
-    values: dict[int, Fraction],
-    way: Floats | None,
-    deadline: float | None,
-) -> Floats | None:
-    """A fit with these values fixed too, near the point; ``way`` is the direction to start in."""
-    new, left = point.copy(), free.copy()
-    if way is not None:
-        ((place, value),) = values.items()
-        new[free] += (float(value) - point[place]) * way
-    for place, value in values.items():
-        new[place] = float(value)
-        left[place] = False
-    new, residual = descend(problem, new, left, 60, 0.0, deadline)
-    good = residual < _TOLERANCE and np.abs(new).max() < _LARGE
-    return new if good else None
+    def _fit(self, point: Floats, values: dict[int, Fraction]) -> Floats | None:
+        """A fit with these values, near a point."""
+        new = point.copy()
+        new[list(values)] = [float(x) for x in values.values()]
+        free = self._free(values)
+        new, residual = descend(self.problem, new, free, 60, 0.0, self.deadline)
+        return new if residual < _TOLERANCE and np.abs(new).max() < _LARGE else None
 
 
 def third_factor(array: Array, A: list[list[fmpq]], B: list[list[fmpq]]) -> list[list[fmpq]] | None:
@@ -393,8 +380,8 @@ def fit(
         fitted = converged(problem, point, deadline)
         if fitted is None:
             continue
-        for _ in range(_ROUNDINGS):
-            values = rounded(problem, fitted, rng, deadline)
+        for spread in _SPREADS:
+            values = Rounding(problem, rng, spread, [_BUDGET], deadline)(fitted)
             found = None if values is None else exact(inner, terms, values)
             if found is not None:
                 found = core.extend(found.permuted(back))
