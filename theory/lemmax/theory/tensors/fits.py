@@ -29,8 +29,8 @@ Flags: TypeAlias = NDArray[np.bool_]
 _TOLERANCE = 1e-11  # a residual below it, relative to the tensor, is a fit
 _LARGE = 60.0  # factors beyond it are taken for a sequence that tends to a border
 _KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
-_SIMPLE = [Fraction(x) for x in "0 1 -1 1/2 -1/2 2 -2 1/3 -1/3 2/3 -2/3 3 -3 1/4 -1/4".split()]
-_SPREADS = (0.2, 0.6, 1.2)  # how far the order of the choices is shuffled, one rounding each
+_SIMPLE = sorted({Fraction(p, q) for p in range(-3, 4) for q in (1, 2, 3, 4)})
+_PENALTIES = (0.0, 1e-3, 1e-2, 1e-4)  # on entries that are not zero
 _BUDGET = 60  # values that a rounding may try
 
 
@@ -105,22 +105,23 @@ def descend(
     point: Floats,
     free: Flags,
     steps: int,
-    weight: float = 0.0,
+    weight: float | Floats = 0.0,
     deadline: float | None = None,
 ) -> tuple[Floats, float]:
     """At most so many steps of Levenberg and Marquardt over the free entries of a point.
 
-    Minimises ‖residual‖² + weight·‖point‖²; returns the point and its relative residual. The
-    damping is proportional to the residual, so that near a solution the steps become those of
-    Gauss and Newton, also where the solutions are not isolated.
+    Minimises ‖residual‖² + Σ weight·x², one weight or one for each entry; returns the point and
+    its relative residual. The damping is proportional to the root of that sum, so that near a
+    solution the steps become those of Gauss and Newton, also where solutions are not isolated.
     """
     everything = bool(free.all())
+    weight = np.broadcast_to(weight, point.shape)
     scale = float(np.linalg.norm(problem.target))
     residual = problem.residual(point)
-    value = float(np.vdot(residual, residual)) + weight * float(point @ point)
+    value = float(np.vdot(residual, residual)) + float(np.sum(weight * point**2))
     damping = 1.0
     for _ in range(steps):
-        norm = float(np.linalg.norm(residual))
+        norm = float(np.sqrt(value))
         if norm <= 1e-15 * scale or late(deadline):
             break
         gram = problem.gram(point)
@@ -131,7 +132,7 @@ def descend(
         least = 1e-14 * float(diagonal.max(initial=1e-300))
         improved = False
         while damping < 1e12:
-            np.fill_diagonal(gram, diagonal + (weight + least + damping * norm))
+            np.fill_diagonal(gram, diagonal + (weight[free] + least + damping * norm))
             try:
                 change = -cho_solve(cho_factor(gram, check_finite=False), slope)
             except LinAlgError:
@@ -140,7 +141,7 @@ def descend(
             new = point.copy()
             new[free] += change
             new_residual = problem.residual(new)
-            new_value = float(np.vdot(new_residual, new_residual)) + weight * float(new @ new)
+            new_value = float(np.vdot(new_residual, new_residual)) + float(np.sum(weight * new**2))
             if new_value < value:
                 improved = new_value < value * (1 - 1e-9)
                 point, residual, value = new, new_residual, new_value
@@ -165,6 +166,22 @@ def converged(problem: Problem, point: Floats, deadline: float | None) -> Floats
     if residual > _TOLERANCE or np.abs(point).max() > _LARGE:
         return None
     return point
+
+
+def sparsified(
+    problem: Problem, point: Floats, penalty: float, deadline: float | None
+) -> Floats | None:
+    """A fit near a fitted point with more entries near zero.
+
+    Reweighted least squares for the penalty Σ log(x² + ε²), with ε decreasing.
+    """
+    free = np.ones(problem.size, dtype=bool)
+    for epsilon in np.geomspace(0.5, 1e-3, 20):
+        point, residual = descend(
+            problem, point, free, 4, penalty / (point**2 + epsilon**2), deadline
+        )
+    point, residual = descend(problem, point, free, 100, 0.0, deadline)
+    return point if residual < _TOLERANCE and np.abs(point).max() < _LARGE else None
 
 
 def gauged(problem: Problem, point: Floats) -> tuple[Floats, list[int]]:
@@ -203,12 +220,18 @@ class Rounding:
     @property
     def wanted(self) -> int:
         """The number of entries of A and B, which come first in a point."""
-        return self.problem.size - self.problem.target.shape[2] * self.problem.terms
+        return sum(self.problem.target.shape[:2]) * self.problem.terms
 
     def __call__(self, point: Floats) -> dict[int, Fraction] | None:
         """The values of all entries of A and B, by place."""
         point, ones = gauged(self.problem, point)
-        return self._from(point, dict.fromkeys(ones, Fraction(1)))
+        values = dict.fromkeys(ones, Fraction(1))
+        for bound in (0.1, 0.03, 0.01):
+            near = np.flatnonzero(np.abs(point[: self.wanted]) < bound).tolist()
+            moved = self._fit(point, values | dict.fromkeys(near, Fraction(0)))
+            if moved is not None:
+                return self._from(moved, values | dict.fromkeys(near, Fraction(0)))
+        return self._from(point, values)
 
     def _from(self, point: Floats, values: dict[int, Fraction]) -> dict[int, Fraction] | None:
         if len(values) == self.wanted:
@@ -261,7 +284,7 @@ class Rounding:
         new = point.copy()
         new[list(values)] = [float(x) for x in values.values()]
         free = self._free(values)
-        new, residual = descend(self.problem, new, free, 60, 0.0, self.deadline)
+        new, residual = descend(self.problem, new, free, 30, 0.0, self.deadline)
         return new if residual < _TOLERANCE and np.abs(new).max() < _LARGE else None
 
 
@@ -380,8 +403,11 @@ def fit(
         fitted = converged(problem, point, deadline)
         if fitted is None:
             continue
-        for spread in _SPREADS:
-            values = Rounding(problem, rng, spread, [_BUDGET], deadline)(fitted)
+        for penalty in _PENALTIES:
+            sparse = sparsified(problem, fitted, penalty, deadline) if penalty else fitted
+            if sparse is None:
+                continue
+            values = Rounding(problem, rng, 0.5, [_BUDGET], deadline)(sparse)
             found = None if values is None else exact(inner, terms, values)
             if found is not None:
                 found = core.extend(found.permuted(back))
