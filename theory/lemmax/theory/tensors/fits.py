@@ -153,9 +153,15 @@ def descend(
     return point, float(np.linalg.norm(residual)) / scale
 
 
-def converged(problem: Problem, point: Floats, deadline: float | None) -> Floats | None:
-    """A fit reached from a point: first with a penalty on large factors, then without."""
-    free = np.ones(problem.size, dtype=bool)
+def converged(
+    problem: Problem, point: Floats, deadline: float | None, free: Flags | None = None
+) -> Floats | None:
+    """A fit reached from a point: first with a penalty on large factors, then without.
+
+    Only the free entries change, by default all.
+    """
+    if free is None:
+        free = np.ones(problem.size, dtype=bool)
     residual = 1.0
     for weight in (1e-1, 1e-2, 1e-3, 1e-4):
         point, residual = descend(problem, point, free, 25, weight, deadline)
