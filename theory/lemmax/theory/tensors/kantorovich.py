@@ -1,0 +1,468 @@
+"""Real decompositions that are proved to exist near a numerical one.
+
+Where no rational decomposition of R terms is at hand, a numerical one can still be turned into a
+proof that R real terms exist, provided that the equations are independent there.
+
+Theorem (Newton and Kantorovich, in the form of Krawczyk). Let F: Rᴺ → Rᴺ be continuously
+differentiable, x₀ a point, Y an N × N matrix, ρ ≥ 0, all norms the maximum norm and its matrix
+norm, and suppose that
+
+- ‖Y F(x₀)‖ ≤ η and ‖1 - Y F'(x₀)‖ ≤ κ,
+- ‖F'(x) - F'(x₀)‖ ≤ L for all x with ‖x - x₀‖ ≤ ρ,
+- κ + ‖Y‖L < 1 and η + (κ + ‖Y‖L)ρ ≤ ρ.
+
+Then F has a zero x with ‖x - x₀‖ ≤ ρ.
+
+Proof. G(x) = x - Y F(x) has the derivative 1 - Y F'(x), of norm at most κ + ‖Y‖L < 1 on the ball,
+so it contracts the ball; and ‖G(x) - x₀‖ ≤ η + (κ + ‖Y‖L)ρ ≤ ρ there, so it maps the ball into
+itself. Banach gives x with Y F(x) = 0, and Y is regular because ‖1 - Y F'(x₀)‖ < 1.
+
+Here F(x) = Σ_r a_r⊗b_r⊗c_r - S, and the N unknowns are some of the entries of the vectors; the
+others keep their values in the centre. An entry of S to which no unknown contributes must agree
+with the centre exactly, and each of the others is an equation; there must be N of them. A product
+of two entries changes by at most ρ(|y| + |z|) + ρ², and an equation has at most 3R of them as
+derivatives, so L = 2ρ(α + β + γ) + 3Rρ² will do, where α is the largest Σ_r |a_r(i)| over all i,
+β and γ likewise.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any, TypeAlias
+
+import numpy as np
+from flint import fmpq, fmpq_mat, fmpz_mat
+from scipy.linalg import qr
+
+from lemmax.theory import certificates
+from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, matrix_rank
+from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector, rank_factorisation
+from lemmax.theory.tensors.fits import Flags, Floats, Problem, converged, descend, late, starts
+from lemmax.theory.tensors.linear import independent, left_kernel
+from lemmax.theory.tensors.reductions import Concise, concise
+
+EQUATIONS = 256  # the most that the independent checker takes
+_BITS = 80  # of the centre, after the point
+_INVERSE_BITS = 48  # of the approximate inverse, after the point
+
+_ZERO = fmpq(0)
+
+Rows: TypeAlias = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class RealDecomposition:
+    """Rational terms, and a ball that holds a real decomposition of what they leave.
+
+    ``exact`` are terms whose sum is subtracted from the tensor; ``maps`` are integer matrices, one
+    for each mode, that keep the ranks of all flattenings of the rest, and so its rank. Near
+    ``centre``, given by rational vectors, the mapped rest has a decomposition into as many real
+    terms: it differs from the centre by at most ``radius``, and only in the ``free`` entries. Entry
+    n is in row n // R of the factor matrices A, B, C on top of each other, and in their column
+    n % R, where R is the length of the centre.
+    """
+
+    exact: Decomposition
+    maps: tuple[Rows, Rows, Rows]
+    centre: tuple[Term, ...]
+    free: tuple[int, ...]
+    radius: fmpq
+
+    def __len__(self) -> int:
+        return len(self.exact) + len(self.centre)
+
+    def __add__(self, other: Decomposition) -> RealDecomposition:
+        """The decomposition of the sum of the tensors, if the other one is exact."""
+        return replace(self, exact=self.exact + other)
+
+    def proves(self, array: Array) -> bool:
+        """Whether the hypotheses of the theorem hold for an integer tensor, exactly."""
+        if self.exact.shape != array.shape:
+            return False
+        rest, scale = remainder(array, self.exact)
+        for mode, rows in enumerate(self.maps):
+            rank = flattening_rank(rest, mode)
+            rest = mapped(rest, mode, rows)
+            if flattening_rank(rest, mode) != rank:
+                return False
+        system = System.at(rest, scale, self.centre, self.free)
+        if system is None:
+            return False
+        inverse = system.approximate_inverse()
+        return inverse is not None and system.contracts(inverse, self.radius)
+
+    def placed(self, mode: int, indices: Sequence[int], size: int) -> RealDecomposition:
+        """Write one mode into a larger one: index i becomes indices[i], all else is zero."""
+        exact = self.exact.placed(mode, indices, size)
+        return replace(self, exact=exact, maps=_spread(self.maps, mode, indices, size))
+
+    def extended(self, core: Concise) -> RealDecomposition:
+        """The decomposition of a tensor from one of its concise restriction."""
+        maps = self.maps
+        for mode, indices in enumerate(core.kept):
+            maps = _spread(maps, mode, indices, core.expansions[mode].nrows())
+        return replace(self, exact=core.extend(self.exact), maps=maps)
+
+    def certificate_fields(self) -> dict[str, Any]:
+        """The fields ``terms``, ``families`` and ``ball`` of a tensor-rank certificate."""
+        return {
+            **self.exact.certificate_fields(),
+            "ball": {
+                "maps": [_map_fields(rows) for rows in self.maps],
+                "centre": [
+                    [[certificates.number(x) for x in v] for v in term] for term in self.centre
+                ],
+                "free": list(self.free),
+                "radius": certificates.number(self.radius),
+            },
+        }
+
+
+def _spread(
+    maps: tuple[Rows, Rows, Rows], mode: int, indices: Sequence[int], size: int
+) -> tuple[Rows, Rows, Rows]:
+    """The maps of a tensor that is zero outside the given indices of a mode, or determined there."""
+    rows = []
+    for old in maps[mode]:
+        new = [0] * size
+        for index, x in zip(indices, old, strict=True):
+            new[index] = x
+        rows.append(tuple(new))
+    a, b, c = (tuple(rows) if m == mode else part for m, part in enumerate(maps))
+    return a, b, c
+
+
+def _map_fields(rows: Rows) -> list[Any]:
+    """A map as certificates write it: nothing for the identity, indices or rows of integers."""
+    if all(sum(map(abs, row)) == max(row) == 1 for row in rows):
+        indices = [row.index(1) for row in rows]
+        return [] if indices == list(range(len(rows[0]))) else indices
+    return [[certificates.number(x) for x in row] for row in rows]
+
+
+def mapped(array: Array, mode: int, rows: Rows) -> Array:
+    """The tensor with an integer matrix applied to one mode."""
+    product = np.tensordot(np.array(rows, dtype=object), array.astype(object), (1, mode))
+    return np.moveaxis(product, 0, mode)
+
+
+def remainder(array: Array, exact: Decomposition) -> tuple[Array, int]:
+    """scale · (T - Σ exact terms) as an integer tensor, and the scale."""
+    entries = [x for part in exact.tensor() for row in part for x in row]
+    scale = math.lcm(*(int(x.q) for x in entries))
+    sums = np.array([int((x * scale).p) for x in entries], dtype=object).reshape(array.shape)
+    return scale * array.astype(object) - sums, scale
+
+
+@dataclass(frozen=True)
+class System:
+    """The equations of the free entries at a centre, all values exact."""
+
+    factors: tuple[fmpq_mat, fmpq_mat, fmpq_mat]
+    value: fmpq_mat  # F(x₀), a column
+    jacobian: fmpq_mat  # F'(x₀): a row for each equation, a column for each free entry
+
+    @classmethod
+    def at(
+        cls, rest: Array, scale: int, centre: Sequence[Term], free: Sequence[int]
+    ) -> System | None:
+        """The system of the tensor rest / scale.
+
+        None where an entry of the tensor that does not depend on the free entries is missed, or
+        where there are not as many equations as free entries.
+        """
+        terms = len(centre)
+        place = {n: column for column, n in enumerate(free)}
+        starts_at = (0, rest.shape[0], rest.shape[0] + rest.shape[1])
+        values, rows = [], []
+        for index in np.ndindex(rest.shape):
+            total, row, alive = fmpq(-int(rest[index]), scale), {}, False
+            for r, term in enumerate(centre):
+                x, y, z = (term[mode][i] for mode, i in enumerate(index))
+                total += x * y * z
+                others = (y * z, x * z, x * y)
+                at = [place.get((starts_at[m] + i) * terms + r) for m, i in enumerate(index)]
+                row.update({n: others[m] for m, n in enumerate(at) if n is not None})
+                zero = any(n is None and not v for n, v in zip(at, (x, y, z), strict=True))
+                alive = alive or (not zero and any(n is not None for n in at))
+            if alive:
+                values.append([total])
+                rows.append([row.get(n, _ZERO) for n in range(len(free))])
+            elif total:
+                return None
+        if not len(rows) == len(free) == len(place) or not rows:
+            return None
+        A, B, C = (fmpq_mat([list(term[mode]) for term in centre]).transpose() for mode in range(3))
+        return cls((A, B, C), fmpq_mat(values), fmpq_mat(rows))
+
+    def approximate_inverse(self) -> fmpq_mat | None:
+        """A dyadic matrix near the inverse of the Jacobian, from floats: nothing rests on it."""
+        try:
+            inverse = np.linalg.inv(_floats(self.jacobian))
+        except np.linalg.LinAlgError:
+            return None
+        if not np.abs(inverse).max() < 1e9:
+            return None
+        mantissas = np.rint(inverse * 2.0**_INVERSE_BITS).tolist()
+        whole = fmpz_mat([[int(x) for x in row] for row in mantissas])
+        return fmpq_mat(whole) * fmpq(1, 2**_INVERSE_BITS)
+
+    def constants(self, inverse: fmpq_mat) -> tuple[fmpq, fmpq]:
+        """η and κ."""
+        n = inverse.nrows()
+        identity = fmpq_mat(fmpz_mat([[int(i == j) for j in range(n)] for i in range(n)]))
+        return _norm(inverse * self.value), _norm(identity - inverse * self.jacobian)
+
+    def contracts(self, inverse: fmpq_mat, radius: fmpq) -> bool:
+        """The hypotheses of the theorem, for the ball of this radius."""
+        eta, kappa = self.constants(inverse)
+        sizes = sum((_norm(X) for X in self.factors), _ZERO)
+        change = 2 * radius * sizes + 3 * self.factors[0].ncols() * radius * radius
+        slope = kappa + _norm(inverse) * change
+        return bool(radius >= 0 and slope < 1 and eta + slope * radius <= radius)
+
+
+def _norm(matrix: fmpq_mat) -> fmpq:
+    """The largest sum of absolute values in a row."""
+    return max(sum(map(abs, row), _ZERO) for row in matrix.tolist())
+
+
+def _floats(matrix: fmpq_mat) -> Floats:
+    return np.array([[int(x.p) / int(x.q) for x in row] for row in matrix.tolist()])
+
+
+def _dyadic(x: float) -> fmpq:
+    return fmpq(round(Fraction(x) * 2**_BITS), 2**_BITS)
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """Entries of the factors that are given, by place; the others are free."""
+
+    given: dict[int, fmpq]
+
+    def free(self, size: int) -> Flags:
+        """Flags of the entries that are not given."""
+        flags = np.ones(size, dtype=bool)
+        flags[list(self.given)] = False
+        return flags
+
+    def equations(self, problem: Problem) -> int:
+        """How many entries of the tensor depend on the free entries."""
+        free = self.free(problem.size)
+        present = free.copy()
+        present[[place for place, x in self.given.items() if x]] = True
+        products = [
+            np.einsum("ir,jr,kr->ijkr", *map(np.int64, problem.factors(flags)))  # type: ignore[arg-type]
+            for flags in (present, present & ~free)
+        ]
+        return int((products[0] > products[1]).any(axis=3).sum())
+
+
+def rank_ones(array: Array, mode: int) -> list[list[fmpq]]:
+    """Integer vectors y for which the combination Σ y_i T_i of the slices has rank one.
+
+    The slices themselves, their sum, and combinations that vanish outside one index of another
+    mode: in a database the sum of the values is its domain, and of two keys that differ in one
+    query only, the difference has rank one.
+    """
+    n = array.shape[mode]
+    found = [[fmpq(int(i == j)) for j in range(n)] for i in range(n)]
+    found.append([fmpq(1)] * n)
+    found = [y for y in found if matrix_rank(_combined(array, mode, y)) == 1]
+    for other in range(3):
+        if other != mode:
+            for q in range(array.shape[other]):
+                rest = flattening(np.delete(array, q, axis=other), mode)
+                found.extend(left_kernel(fmpq_mat(fmpz_mat(rest.tolist()))))
+    return found
+
+
+def _combined(array: Array, mode: int, y: Sequence[fmpq]) -> Array:
+    return mapped(array, mode, (tuple(int(x.p) for x in y),)).squeeze(mode)
+
+
+@dataclass(frozen=True)
+class Shared:
+    """A basis of the slices of one mode whose first ones have rank one, and are shared."""
+
+    mode: int
+    rows: Rows
+    count: int
+
+    @classmethod
+    def of(cls, array: Array, mode: int) -> Shared:
+        n = array.shape[mode]
+        found = rank_ones(array, mode)
+        units = [[fmpq(int(i == j)) for j in range(n)] for i in range(n)]
+        chosen = independent([*found, *units])
+        rows = tuple(tuple(int(x.p) for x in (*found, *units)[i]) for i in chosen)
+        return cls(mode, rows, sum(i < len(found) for i in chosen))
+
+    def pattern(self, array: Array, terms: int) -> Pattern:
+        """The given entries of a decomposition of the mapped tensor with the shared slices.
+
+        A slice M of rank one in place i is the term e_i⊗M, which may also contribute to the slices
+        that are not shared; the other terms contribute to the latter only. Nothing is lost: some
+        decomposition of least length looks like this (Alexeev, Forbes and Tsimerman 2011).
+        """
+        first = np.cumsum([0, *array.shape]).tolist()
+        given = {
+            (first[self.mode] + i) * terms + r: fmpq(int(r == i))
+            for i in range(self.count)
+            for r in range(terms)
+        }
+        for r in range(self.count):
+            parts = rank_factorisation(np.take(array, r, axis=self.mode))
+            others = [m for m in range(3) if m != self.mode]
+            for other, (vector,) in zip(others, parts, strict=True):
+                for row, x in enumerate(vector):
+                    given[(first[other] + row) * terms + r] = x
+        return Pattern(given)
+
+
+def real_fit(
+    array: Array,
+    terms: int,
+    *,
+    deadline: float | None = None,
+    tries: int = 4,
+    seed: int = 0,
+) -> RealDecomposition | None:
+    """A real decomposition of an integer tensor with so many terms, proved to exist, or None.
+
+    Parameters
+    ----------
+    array
+        A nonzero integer tensor, best one that is no direct sum.
+    terms
+        The number of terms asked for.
+    deadline
+        A value of ``time.monotonic`` after which the search ends. Without one the result depends
+        on the other arguments only.
+    tries, seed
+        How many starting points of each fit, and the seed they are drawn from.
+
+    Notes
+    -----
+    The equations must be independent at the numerical solution, so about as many terms are needed
+    as for a generic tensor of the shape, abc/(a + b + c - 2), or fewer where many slices have rank
+    one; and there must be at most 256 equations. None says nothing about the rank.
+
+    Examples
+    --------
+    The path on three vertices: the eigenvalues 0 and ±√2 of its pencil are real, not rational, and
+    over Q the rank is 4.
+
+    >>> import numpy as np
+    >>> path = np.array([[[1, 0], [0, 1], [0, 0]], [[0, 1], [1, 0], [0, 1]],
+    ...                  [[0, 0], [0, 1], [1, 0]]])
+    >>> found = real_fit(path, 3)
+    >>> len(found), found.proves(path)
+    (3, True)
+    """
+    core = concise(array)
+    if terms < max(core.array.shape):
+        return None
+    plans = [Shared.of(core.array, mode) for mode in (2, 1, 0)]
+    plans = [plan for plan in plans if 0 < plan.count < core.array.shape[plan.mode]]
+    for shared in (Shared(0, _identity(core.array.shape[0]), 0), *plans):
+        found = _shared_fit(core.array, terms, shared, deadline, tries, seed)
+        if found is not None:
+            found = found.extended(core)
+            return found if found.proves(array) else None
+    return None
+
+
+def _identity(n: int) -> Rows:
+    return tuple(tuple(int(i == j) for j in range(n)) for i in range(n))
+
+
+def _shared_fit(
+    array: Array, terms: int, shared: Shared, deadline: float | None, tries: int, seed: int
+) -> RealDecomposition | None:
+    inner = mapped(array, shared.mode, shared.rows)
+    problem = Problem(np.array(inner, dtype=np.float64), terms)
+    pattern = shared.pattern(inner, terms)
+    free = pattern.free(problem.size)
+    scalings = 2 * (terms - shared.count)
+    if pattern.equations(problem) > min(EQUATIONS, int(free.sum()) - scalings):
+        return None
+    a, b, c = array.shape
+    maps = [_identity(a), _identity(b), _identity(c)]
+    maps[shared.mode] = shared.rows
+    for point, _ in starts(problem, None, tries, seed):
+        for place, x in pattern.given.items():
+            point[place] = int(x.p) / int(x.q)
+        fitted = converged(problem, point, deadline, free)
+        if late(deadline):
+            return None
+        ball = None if fitted is None else _ball(problem, fitted, pattern, inner)
+        if ball is not None:
+            return RealDecomposition(
+                Decomposition((a, b, c)), (maps[0], maps[1], maps[2]), *ball
+            )
+    return None
+
+
+def _ball(
+    problem: Problem, point: Floats, pattern: Pattern, array: Array
+) -> tuple[tuple[Term, ...], tuple[int, ...], fmpq] | None:
+    """Centre, free entries and radius of a ball near a fit, if the equations are independent."""
+    flags = pattern.free(problem.size)
+    jacobian = _jacobian(problem, point)[:, flags]
+    jacobian = jacobian[(jacobian != 0).any(axis=1)]
+    size = len(jacobian)
+    if size > jacobian.shape[1]:
+        return None
+    triangle, order = qr(jacobian, mode="r", pivoting=True, check_finite=False)
+    pivots = np.abs(triangle.diagonal())
+    if pivots[-1] < 1e-7 * pivots[0]:
+        return None
+    free = np.sort(np.flatnonzero(flags)[order[:size]])
+    flags = np.zeros(problem.size, dtype=bool)
+    flags[free] = True
+    point, _ = descend(problem, point, flags, 10)
+    centre = [pattern.given.get(n, _dyadic(x)) for n, x in enumerate(point.tolist())]
+    places = tuple(free.tolist())
+    for _ in range(2):  # Newton's method, beyond the precision of floats
+        system = System.at(array, 1, _terms(problem, centre), places)
+        if system is None:
+            return None
+        steps = np.linalg.solve(_floats(system.jacobian), _floats(system.value)).ravel()
+        for place, step in zip(places, steps.tolist(), strict=True):
+            centre[place] -= _dyadic(step)
+    system = System.at(array, 1, _terms(problem, centre), places)
+    inverse = None if system is None else system.approximate_inverse()
+    if system is None or inverse is None:
+        return None
+    radius = fmpq(1, 2**_BITS)
+    while radius < 2 * system.constants(inverse)[0]:
+        radius *= 2
+    return _terms(problem, centre), places, radius
+
+
+def _jacobian(problem: Problem, point: Floats) -> Floats:
+    """The derivative of the entries of Σ a_r⊗b_r⊗c_r by those of A, B and C."""
+    A, B, C = problem.factors(point)
+    a, b, c = (len(X) for X in (A, B, C))
+    parts = [
+        np.einsum("ix,jr,kr->ijkxr", np.eye(a), B, C),
+        np.einsum("ir,jx,kr->ijkxr", A, np.eye(b), C),
+        np.einsum("ir,jr,kx->ijkxr", A, B, np.eye(c)),
+    ]
+    return np.concatenate([part.reshape(a * b * c, -1) for part in parts], axis=1)
+
+
+def _terms(problem: Problem, centre: Sequence[fmpq]) -> tuple[Term, ...]:
+    a, b, c = problem.target.shape
+
+    def vector(first: int, size: int, r: int) -> Vector:
+        return tuple(centre[row * problem.terms + r] for row in range(first, first + size))
+
+    return tuple(
+        (vector(0, a, r), vector(a, b, r), vector(a + b, c, r)) for r in range(problem.terms)
+    )
