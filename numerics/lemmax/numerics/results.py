@@ -34,7 +34,7 @@ class Results:
     path
         The file; it is made if it does not exist.
     identity
-        What must be equal for the file to be continued: recipe, backend, groups.
+        What must be equal for the file to be continued, such as recipe, backend, groups.
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, Any]) -> None:
@@ -64,8 +64,8 @@ class Results:
         self._lock.close()
 
     def _compare(self, header: Mapping[str, Any]) -> None:
-        theirs, ours = header.get("recipe", {}), self.identity["recipe"]
-        if theirs != ours:
+        theirs, ours = header.get("recipe", {}), self.identity.get("recipe")
+        if ours is not None and theirs != ours:
             names = sorted(n for n in {*theirs, *ours} if theirs.get(n) != ours.get(n))
             raise ResultsError(
                 f"{self.path} holds results of the recipe {theirs.get('name')!r}, which differs "
