@@ -411,7 +411,7 @@ class Summary:
         """The row of a table, by the heads of its columns."""
         return {
             "regime": self.regime,
-            "databases": str(self.databases),
+            "n": str(self.databases),
             "closed": _share(self.closed),
             "Prop. 2.1 exact": _share(self.exact),
             "upper / Prop. 2.1": f"{self.ratio:.2f}",
@@ -419,7 +419,7 @@ class Summary:
             "ended by time": str(self.stopped),
             "mean s": f"{self.mean_seconds:.2f}",
             "max s": f"{self.max_seconds:.1f}",
-            "certificates": f"{self.checked - self.rejected} of {self.checked} hold",
+            "checked": f"{self.checked - self.rejected}/{self.checked}",
         }
 
 
