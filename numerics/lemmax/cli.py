@@ -256,7 +256,7 @@ def survey(
     cluster: Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")] = None,
     certify: Annotated[
         int, typer.Option(help="Check so many certificates a regime with the checker.")
-    ] = 0,
+    ] = 20,
     figure: Annotated[
         Path | None, typer.Option(help="Draw the bounds (.svg, .pdf, .png) in this file.")
     ] = None,
@@ -269,7 +269,7 @@ def survey(
     it computes nothing: it shows their table and draws their figure. Status 1 if the independent
     checker rejects a certificate.
 
-    Examples: `lemmax survey databases.jsonl --seconds 10 --workers 2 --certify 20`,
+    Examples: `lemmax survey databases.jsonl --seconds 10 --workers 2`,
     `lemmax survey databases.results.jsonl --figure bounds.pdf`
     """
     from lemmax.numerics import survey as surveys

@@ -11,6 +11,7 @@ import os
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
+from concurrent.futures.process import BrokenProcessPool
 from typing import Any, Protocol, TypeVar
 
 from lemmax.theory.errors import LemmaxError
@@ -20,6 +21,10 @@ CLUSTER_TIMEOUT = 10  # seconds until a scheduler counts as unreachable
 
 class ClusterError(LemmaxError):
     """A scheduler that cannot be reached, or that lost its workers."""
+
+
+class WorkerLost(LemmaxError):
+    """A process that ended in the middle of its work, for want of memory perhaps."""
 
 
 class Work(Protocol):
@@ -83,6 +88,11 @@ def _in_processes(tasks: Sequence[W], workers: int) -> Iterator[tuple[W, list[di
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
+        except BrokenProcessPool:
+            raise WorkerLost(
+                "A worker process ended unexpectedly; what is recorded is kept, and the same "
+                "command continues from there."
+            ) from None
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
 
