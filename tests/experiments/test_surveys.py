@@ -198,13 +198,14 @@ def test_a_local_cluster_of_two_workers_gives_the_same_results(
     assert timeless(tmp_path / "r.jsonl") == timeless(undisturbed)
 
 
+@pytest.mark.parametrize("address", ["tcp://127.0.0.1:9", "nonsense", "no://where:1", ""])
 def test_a_scheduler_that_does_not_answer_leaves_nothing_behind(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, address: str
 ) -> None:
     pytest.importorskip("distributed", reason="a cluster needs Dask")
     monkeypatch.setattr(workers, "CLUSTER_TIMEOUT", 1)
-    with pytest.raises(ClusterError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9"):
-        survey(file, tmp_path / "results.jsonl", cluster="tcp://127.0.0.1:9")
+    with pytest.raises(ClusterError, match=f"No Dask scheduler answers at '{address}' "):
+        survey(file, tmp_path / "results.jsonl", cluster=address)
     assert list(tmp_path.iterdir()) == [file]
 
 
@@ -308,6 +309,11 @@ def test_results_of_another_survey_are_refused_and_left_alone(
     assert results.read_bytes() == undisturbed.read_bytes()
     with pytest.raises(ResultsError, match="not a results file"):
         survey(file, file)
+    with pytest.raises(ResultsError, match="is a folder"):
+        survey(file, tmp_path)
+    with pytest.raises(ResultsError, match="cannot be written"):
+        survey(file, tmp_path / "no" / "folder.jsonl")
+    assert sorted(tmp_path.iterdir()) == [file, results]
 
 
 def test_the_command_writes_results_table_and_figure(

@@ -189,22 +189,30 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 class _Lock:
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, path: Path) -> None:
         self.handle = handle
+        self.path = path
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.path.unlink()
         os.close(self.handle)
 
 
 def _locked(path: Path) -> _Lock:
     """An exclusive lock that dies with the process."""
+    if path.is_dir():
+        raise ResultsError(f"{path} is a folder.")
+    place = Path(f"{path}.lock")
     try:
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(handle).st_ino != os.stat(place).st_ino:
+            raise BlockingIOError  # its owner has just removed it: another may have a new one
     except OSError:
         os.close(handle)
         raise ResultsError(f"Another sweep is writing to {path}.") from None
-    return _Lock(handle)
+    return _Lock(handle, place)

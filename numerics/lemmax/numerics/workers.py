@@ -119,6 +119,7 @@ def connected(address: str) -> Iterator[Any]:
         raise ClusterError("A cluster needs the package distributed (the extra cluster).") from None
     dask: Any = distributed
     try:
+        dask.comm.resolve_address(address)  # a client of a malformed address is slow to give up
         client = dask.Client(address, timeout=CLUSTER_TIMEOUT, set_as_default=False)
     except (OSError, ValueError, TypeError) as error:
         reason = type(error).__name__
