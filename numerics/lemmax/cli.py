@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -205,6 +206,9 @@ def rank(
     certificate: Annotated[
         Path | None, typer.Option(help="Write the certificate to this file.")
     ] = None,
+    seconds: Annotated[
+        float | None, typer.Option(help="Stop after this time with the best interval so far.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """The tensor rank of a database, from below and from above, and the terms in words.
@@ -214,11 +218,11 @@ def rank(
     from lemmax.numerics import rank_view
     from lemmax.theory.certificates import write_certificate
     from lemmax.theory.database import Database
-    from lemmax.theory.tensors.ranks import tensor_rank
+    from lemmax.theory.tensors.ranks import known_field, tensor_rank
     from lemmax.theory.tensors.sms import read_decomposition, write_decomposition
 
     given = None if decomposition is None else read_decomposition(decomposition)
-    result = tensor_rank(Database.read(facts), field)  # type: ignore[arg-type]
+    result = tensor_rank(Database.read(facts), known_field(field), seconds=seconds)
     if given is not None:
         result = result.with_decomposition(given)
     if write is not None:
@@ -235,6 +239,110 @@ def rank(
     rank_view.show(result, out)
     if given is not None:
         out.print(f"The given decomposition adds up: {len(given)} terms.")
+
+
+@app.command()
+def survey(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="A database a line, or recorded results.")
+    ],
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--out", help="The results; NAME.results.jsonl here if free."),
+    ] = None,
+    seconds: Annotated[float, typer.Option(help="The time to search for each database.")] = 60.0,
+    field: Annotated[str, typer.Option(help="Q, R or C: the rank depends on it.")] = "R",
+    workers: Annotated[int, typer.Option(help="Processes to work in; 0: this one.")] = 0,
+    cluster: Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")] = None,
+    certify: Annotated[
+        int, typer.Option(help="Check so many certificates a regime with the checker.")
+    ] = 20,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the bounds (.svg, .pdf, .png) in this file.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """The ranks of many databases: a table by regime, and a figure of the bounds.
+
+    A line of FILE is `{"regime": "r", "index": 0, "triples": [["s", "p", "o"], ...]}`; regime and
+    index may be left out. An interrupted survey continues from its results. Given results instead,
+    it computes nothing: it shows their table and draws their figure. Status 1 if the independent
+    checker rejects a certificate.
+
+    Examples: `lemmax survey databases.jsonl --seconds 10 --workers 2`,
+    `lemmax survey databases.results.jsonl --figure bounds.pdf`
+    """
+    from lemmax.numerics import survey as surveys
+    from lemmax.numerics.figures import figure_path, rank_bounds, write_figure
+
+    if figure is not None:
+        figure_path(figure)
+    if surveys.is_recorded(file):
+        output = file
+        _, rows = surveys.read_survey(file)
+    else:
+        output = Path(f"{file.stem}.results.jsonl") if output is None else output
+        with progress_bar("databases") as tell:
+            rows = surveys.survey(
+                file,
+                output,
+                field=field,
+                seconds=seconds,
+                certify=certify,
+                workers=workers,
+                cluster=cluster,
+                progress=tell,
+            )
+    if figure is not None:
+        write_figure(figure, lambda empty: rank_bounds(rows, empty))
+    found = surveys.summaries(rows)
+    if as_json:
+        answer = {
+            "results": str(output),
+            "figure": None if figure is None else str(figure),
+            "regimes": [summary.to_json() for summary in found],
+        }
+        typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
+    else:
+        out = console()
+        table = Table(*found[0].cells(), box=None, pad_edge=False)
+        for summary in found:
+            table.add_row(*(Text(cell) for cell in summary.cells().values()))
+        out.print(table)
+        out.print(f"{len(rows)} databases, recorded in {output}.", markup=False)
+        if figure is not None:
+            out.print(f"Drawn in {figure}.", markup=False)
+    if any(summary.rejected for summary in found):
+        raise typer.Exit(1)
+
+
+@contextlib.contextmanager
+def progress_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to call with how much is done of how much; it shows a bar and the time left."""
+    from rich import progress
+
+    columns = (
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn(unit),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("elapsed,"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+    )
+    bar = progress.Progress(*columns, console=Console(stderr=True))
+
+    def tell(done: int, total: int) -> None:
+        if not bar.task_ids:  # what was done before does not count for the speed
+            bar.add_task(unit, total=total, completed=done)
+            bar.start()
+        bar.update(bar.task_ids[0], completed=done)
+
+    try:
+        yield tell
+    finally:
+        if bar.task_ids:
+            bar.stop()
 
 
 @app.command()

@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("torch", reason="sweeps are tested with the stacked engine")
 
-from lemmax.numerics import sweeps
+from lemmax.numerics import workers
 from lemmax.numerics.engines import plan, start
 from lemmax.numerics.jobs import Dana, Job, RandomDatabase, Wong, canonical
 from lemmax.numerics.recipes import Recipe, recipe
@@ -134,7 +134,7 @@ def test_a_scheduler_that_does_not_answer_is_one_sentence(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     pytest.importorskip("distributed", reason="a cluster needs Dask")
-    monkeypatch.setattr(sweeps, "CLUSTER_TIMEOUT", 1)
+    monkeypatch.setattr(workers, "CLUSTER_TIMEOUT", 1)
     with pytest.raises(ClusterError, match=r"No Dask scheduler answers at 'tcp://127\.0\.0\.1:9"):
         _sweep(tmp_path / "results.jsonl", cluster="tcp://127.0.0.1:9")
 

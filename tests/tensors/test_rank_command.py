@@ -230,3 +230,29 @@ def test_alder_strassen_counts_maximal_ideals() -> None:
     nilpotent = np.zeros((2, 2, 2), dtype=int)  # the dual numbers
     nilpotent[0, 0, 0] = nilpotent[0, 1, 1] = nilpotent[1, 0, 1] = 1
     assert alder_strassen(nilpotent, "Q") == 3
+
+
+def test_a_search_that_time_ended_says_so(
+    facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "shifts.csv"
+    rows = [",".join(["k" + str(k), *(f"v{(k + q) % 5}" for q in range(5))]) for k in range(5)]
+    path.write_text("\n".join(["key,a,b,c,d,e", *rows]), encoding="utf-8")
+    code, out, _ = run(capsys, str(path), "--seconds", "1e-9")
+    assert code == 0
+    assert "is at least" in out
+    assert "The time ended the search" in out
+    assert json.loads(run(capsys, str(path), "--seconds", "1e-9", "--json")[1])["stopped"] is True
+    code, out, _ = run(capsys, str(facts), "--seconds", "60")
+    assert code == 0
+    assert "The time ended" not in out
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "nan", "inf", "1e300"])
+def test_a_time_that_cannot_be_used_is_one_sentence(
+    facts: Path, capsys: pytest.CaptureFixture[str], seconds: str
+) -> None:
+    code, _, err = run(capsys, str(facts), "--seconds", seconds)
+    assert code == 2
+    assert "not a time to search" in err
+    assert len(err.strip().splitlines()) == 1

@@ -19,6 +19,7 @@ def report(result: TensorRank) -> dict[str, Any]:
         "upper": result.upper,
         "rank": result.rank,
         "field": result.field,
+        "stopped": result.stopped,
         "facts": int((result.array != 0).sum()),
         "shape": list(result.array.shape),
         "lower_by": list(result.bound.lemmas),
@@ -43,6 +44,8 @@ def show(result: TensorRank, out: Console) -> None:
             f"The rank over {result.field} is at least {result.lower} and at most {result.upper}.",
             style="yellow",
         )
+    if result.stopped:
+        out.print("The time ended the search; with more of it the interval may be narrower.")
     out.print(f"At least {result.lower} by {', '.join(result.bound.lemmas)}.")
     if result.reasons:
         out.print(f"At most {result.upper} by {', '.join(result.reasons)}.")

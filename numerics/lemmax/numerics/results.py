@@ -34,7 +34,7 @@ class Results:
     path
         The file; it is made if it does not exist.
     identity
-        What must be equal for the file to be continued: recipe, backend, groups.
+        What must be equal for the file to be continued, such as recipe, backend, groups.
     """
 
     def __init__(self, path: str | os.PathLike[str], identity: Mapping[str, Any]) -> None:
@@ -64,8 +64,8 @@ class Results:
         self._lock.close()
 
     def _compare(self, header: Mapping[str, Any]) -> None:
-        theirs, ours = header.get("recipe", {}), self.identity["recipe"]
-        if theirs != ours:
+        theirs, ours = header.get("recipe", {}), self.identity.get("recipe")
+        if ours is not None and theirs != ours:
             names = sorted(n for n in {*theirs, *ours} if theirs.get(n) != ours.get(n))
             raise ResultsError(
                 f"{self.path} holds results of the recipe {theirs.get('name')!r}, which differs "
@@ -189,22 +189,30 @@ def write_atomically(path: Path, data: bytes) -> None:
 
 
 class _Lock:
-    def __init__(self, handle: int) -> None:
+    def __init__(self, handle: int, path: Path) -> None:
         self.handle = handle
+        self.path = path
 
     def close(self) -> None:
+        with contextlib.suppress(OSError):
+            self.path.unlink()
         os.close(self.handle)
 
 
 def _locked(path: Path) -> _Lock:
     """An exclusive lock that dies with the process."""
+    if path.is_dir():
+        raise ResultsError(f"{path} is a folder.")
+    place = Path(f"{path}.lock")
     try:
-        handle = os.open(path.with_name(path.name + ".lock"), os.O_RDWR | os.O_CREAT, 0o644)
+        handle = os.open(place, os.O_RDWR | os.O_CREAT, 0o644)
     except OSError as error:
         raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if os.fstat(handle).st_ino != os.stat(place).st_ino:
+            raise BlockingIOError  # its owner has just removed it: another may have a new one
     except OSError:
         os.close(handle)
         raise ResultsError(f"Another sweep is writing to {path}.") from None
-    return _Lock(handle)
+    return _Lock(handle, place)

@@ -12,13 +12,10 @@ import contextlib
 import hashlib
 import io
 import json
-import multiprocessing
 import os
-import threading
 import time
 import zipfile
-from collections.abc import Callable, Generator, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor, as_completed
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -30,13 +27,8 @@ from lemmax.numerics.engines.run import Run
 from lemmax.numerics.jobs import Job, canonical, job_from_json
 from lemmax.numerics.recipes import Recipe, recipe
 from lemmax.numerics.results import Results, ResultsError, write_atomically
+from lemmax.numerics.workers import ClusterError, checked_workers, finished
 from lemmax.theory.errors import LemmaxError
-
-CLUSTER_TIMEOUT = 10  # seconds until a scheduler counts as unreachable
-
-
-class ClusterError(LemmaxError):
-    """A scheduler that cannot be reached, or that lost its workers."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +78,10 @@ class Task:
     checkpoint: str | None
     checkpoint_seconds: float
 
+    def prepare(self) -> None:
+        """Import the engine."""
+        engine(self.backend)
+
     def run(self) -> list[dict[str, Any]]:
         """Train the group, from its checkpoint if there is one; one record a job."""
         jobs = [job_from_json(json.loads(text)) for text in self.jobs]
@@ -116,10 +112,6 @@ class Task:
         """A hash of all that the state of the run depends on."""
         text = canonical([self.jobs, self.recipe.to_json(), self.backend])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-def _perform(task: Task) -> list[dict[str, Any]]:
-    return task.run()
 
 
 def save(run: Run, path: Path, key: str) -> None:
@@ -198,8 +190,7 @@ def sweep(
         The scheduler cannot be reached.
     """
     chosen = _recipe(recipe)
-    if workers < 0:
-        raise LemmaxError(f"The number of workers cannot be negative, as {workers} is.")
+    checked_workers(workers)
     keys = [job.key(chosen) for job in jobs]
     if len(set(keys)) != len(keys):
         raise LemmaxError("The same job occurs twice in the sweep.")
@@ -225,8 +216,8 @@ def sweep(
         began, worked = time.monotonic(), 0
         if cluster is None and tasks:
             folder.mkdir(exist_ok=True)
-        with contextlib.closing(_finished(list(tasks), workers, cluster)) as finished:
-            for task, records in finished:
+        with contextlib.closing(finished(list(tasks), workers, cluster)) as ended:
+            for task, records in ended:
                 file.append(records)
                 if task.checkpoint is not None:
                     Path(task.checkpoint).unlink(missing_ok=True)
@@ -251,73 +242,6 @@ def _remove(folder: Path) -> None:
         for path in folder.iterdir():
             path.unlink()
         folder.rmdir()
-
-
-def _finished(
-    tasks: Sequence[Task], workers: int, cluster: str | None
-) -> Generator[tuple[Task, list[dict[str, Any]]], None, None]:
-    """The tasks with their records, in the order in which they finish; closing it ends them."""
-    if cluster is not None:
-        yield from _on_cluster(tasks, cluster)
-    elif workers == 0 or not tasks:
-        for task in tasks:
-            yield task, task.run()
-    else:
-        yield from _in_processes(tasks, workers)
-
-
-def _in_processes(
-    tasks: Sequence[Task], workers: int
-) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
-    context = multiprocessing.get_context("spawn")
-    backend = tasks[0].backend
-    with ProcessPoolExecutor(
-        min(workers, len(tasks)), context, initializer=_begin, initargs=(backend,)
-    ) as pool:
-        futures = {pool.submit(_perform, task): task for task in tasks}
-        try:
-            for future in as_completed(futures):
-                yield futures[future], future.result()
-        finally:
-            pool.shutdown(wait=False, cancel_futures=True)
-
-
-def _begin(backend: str) -> None:
-    """Prepare a worker: import the engine, and end with the parent whatever ends that."""
-    parent = multiprocessing.parent_process()
-
-    def follow() -> None:
-        if parent is not None:
-            parent.join()
-            os._exit(1)
-
-    threading.Thread(target=follow, daemon=True).start()
-    engine(backend)
-
-
-def _on_cluster(tasks: Sequence[Task], address: str) -> Iterator[tuple[Task, list[dict[str, Any]]]]:
-    try:
-        import distributed
-    except ModuleNotFoundError:
-        raise ClusterError("A cluster needs the package distributed (the extra cluster).") from None
-    dask: Any = distributed
-    try:
-        client = dask.Client(address, timeout=CLUSTER_TIMEOUT, set_as_default=False)
-    except (OSError, ValueError, TypeError) as error:
-        reason = type(error).__name__
-        raise ClusterError(f"No Dask scheduler answers at {address!r} ({reason}).") from None
-    with client:
-        futures = {client.submit(_perform, task, pure=False): task for task in tasks}
-        by_key = {future.key: task for future, task in futures.items()}
-        for future in dask.as_completed(list(futures), loop=client.loop):
-            try:
-                records = future.result()
-            except LemmaxError:
-                raise
-            except Exception as error:
-                raise ClusterError(f"A group failed on the cluster: {error}.") from error
-            yield by_key[future.key], records
-            future.release()
 
 
 __all__ = ["ClusterError", "Progress", "ResultsError", "Task", "restore", "save", "sweep"]

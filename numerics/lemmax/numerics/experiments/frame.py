@@ -17,6 +17,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from lemmax.numerics.figures import write_figure
 from lemmax.numerics.jobs import Job, canonical
 from lemmax.numerics.recipes import Recipe
 from lemmax.theory.errors import LemmaxError
@@ -222,24 +223,7 @@ def _check_device(device: str | None) -> None:
 
 def draw(experiment: Experiment, rows: Rows, path: Path) -> None:
     """Draw the figure; the suffix of the path says how (.svg, .pdf, .png)."""
-    if path.suffix not in (".svg", ".pdf", ".png"):
-        raise LemmaxError(f"{path}: a figure is written as .svg, .pdf or .png.")
-    if not path.absolute().parent.is_dir():
-        raise LemmaxError(f"{path}: there is no folder {path.absolute().parent}.")
-    try:
-        import matplotlib
-    except ModuleNotFoundError:
-        raise LemmaxError("A figure needs matplotlib (the extra plot).") from None
-    matplotlib.use("Agg")
-    import matplotlib.pyplot as plt
-
-    # no date and fixed names, so that the same data give the same file
-    with plt.rc_context({"svg.hashsalt": "lemmax", "font.size": 8}):
-        figure = plt.figure(layout="constrained")
-        experiment.draw(rows, figure)
-        data = {"Date": None} if path.suffix == ".svg" else {}
-        figure.savefig(path, metadata=data)
-        plt.close(figure)
+    write_figure(path, lambda figure: experiment.draw(rows, figure))
 
 
 def record(study: Study, results: Path, target: Path) -> int:

@@ -141,6 +141,19 @@ def tensor_fields(array: Array) -> dict[str, Any]:
     }
 
 
+def known_field(name: str) -> Field:
+    """The name itself, where it is that of a field.
+
+    >>> known_field("C")
+    'C'
+    """
+    for field in get_args(Field):
+        if field == name:
+            found: Field = field
+            return found
+    raise UnknownField(f"{name!r} is not a field that lemmax knows: Q, R or C.")
+
+
 LONGEST = 365 * 24 * 3600  # seconds
 
 
@@ -201,8 +214,7 @@ def tensor_rank(
     >>> tensor_rank([[[1, 0], [0, 0]], [[0, 0], [0, 1]]]).rank
     2
     """
-    if field not in get_args(Field):
-        raise UnknownField(f"{field!r} is not a field that lemmax knows: Q, R or C.")
+    known_field(field)
     deadline = None if seconds is None else time.monotonic() + usable_seconds(seconds)
     array = tensor_array(db_or_array)
     names = None
