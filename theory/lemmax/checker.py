@@ -2615,6 +2615,55 @@ def by_quadric_pencil(step: Mapping[str, Any], T: Cube, field: str, where: str) 
     return (m + 1 if bound > m else -1), T, f"R >= {m + 1}: two quadrics with {text}"
 
 
+def by_contraction(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R >= m + 1: contracting all rank-one matrices in the span L of the m slices gives zero.
+
+    With h a functional and G the span of the vectors Mh, M in L, a matrix x⊗y in L has h(y) = 0 or
+    x in G. If Mh = 0 on L ∩ (G⊗C), that is dim(L + G⊗C) = dim(L + G⊗ker h) + dim G, then L is not
+    spanned by matrices of rank one.
+    """
+    mode, other = (integer(step[n], f"{where}.{n}", 3) for n in ("mode", "columns"))
+    p = prime(step["prime"], f"{where}.prime")
+    if mode == other:
+        refuse(where, "needs two different modes")
+    X = turned(T, mode)
+    if other > 3 - mode - other:  # rows of each matrix belong to the mode of the columns
+        X = [[list(row) for row in zip(*part, strict=True)] for part in X]
+    m, b, c = len(X), len(X[0]), len(X[0][0])
+    h = [whole(x, where) for x in matrix_rows([items(step["functional"], where)], where, c)[0]]
+    G = [
+        [whole(x, where) for x in row]
+        for row in matrix_rows(items(step["basis"], f"{where}.basis"), f"{where}.basis", b)
+    ]
+    bits = bits_of([h]) + bits_of(row for part in X for row in part)
+    affordable((m + len(G) * c) ** 2 * b * c, bits + bits_of(G), 64, where)
+    images = [[dot(row, h) for row in part] for part in X]
+    if lower_rank(T, mode, p) < m or not any(map(any, images)):
+        return -1, T, "the slices are dependent, or the contraction is zero"
+    if rank_mod(G, p) < len(G) or integer_rank([*G, *images], f"{where}.basis") > len(G):
+        return -1, T, "the basis is not one of the contracted matrices"
+    lead = next(j for j, x in enumerate(h) if x)
+    units = [[int(i == j) for i in range(c)] for j in range(c)]
+    kernel = [
+        [h[lead] * x - h[j] * y for x, y in zip(units[j], units[lead], strict=True)]
+        for j in range(c)
+        if j != lead
+    ]
+    L = flattened_slices(X)
+    both, zero = ([[x * y for x in g for y in u] for g in G for u in U] for U in (units, kernel))
+    tall = list(map(list, zip(*L, *zero, strict=True)))
+    holds = rank_mod([*L, *both], p) == integer_rank(tall, where) + len(G)
+    return (
+        (m + 1 if holds else -1),
+        T,
+        f"R >= {m + 1}: the rank-one matrices in the span vanish on h",
+    )
+
+
+def flattened_slices(X: Cube) -> list[list[int]]:
+    return [[x for row in part for x in row] for part in X]
+
+
 def by_koszul(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
     """Landsberg and Ottaviani: 2p + 1 slices; R >= rank of the Koszul flattening / C(2p, p).
 
@@ -2657,6 +2706,7 @@ LEMMAS: dict[str, Lemma] = {
     "transversal": Lemma("mode columns hitting", True, by_transversal),
     "quadrics": Lemma("mode prime minors", True, by_quadrics),
     "quadric-pencil": Lemma("mode prime minors kernel pencil", True, by_quadric_pencil),
+    "contraction": Lemma("mode columns functional basis prime", True, by_contraction),
     "koszul": Lemma("mode prime", True, by_koszul),
 }
 KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {

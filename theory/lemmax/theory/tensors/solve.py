@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import islice, permutations
+from itertools import count, islice, permutations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from lemmax.theory.tensors import pencils
+from lemmax.theory.tensors import pencils, quotients
 from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.contractions import contraction_bound
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.fits import fit
+from lemmax.theory.tensors.flips import shorten
 from lemmax.theory.tensors.koszul import koszul_bounds
 from lemmax.theory.tensors.lower import (
     LowerBound,
@@ -29,11 +32,14 @@ from lemmax.theory.tensors.pivots import (
 from lemmax.theory.tensors.quadrics import quadrics
 from lemmax.theory.tensors.reductions import components, concise, restricted
 from lemmax.theory.tensors.slices import slice_sum, spanning_tree
+from lemmax.theory.tensors.spans import span_of_rank_ones
 from lemmax.theory.tensors.splits import pair_split
 from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 
 Field: TypeAlias = Literal["Q", "R", "C"]
 _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
+_TURN = 1.0  # seconds of the first walk and of the first fit; each turn takes twice as long
+_FITTED = 700  # entries of the tensors that are fitted
 
 
 @dataclass(frozen=True)
@@ -62,6 +68,18 @@ class Component:
     decomposition: Decomposition
     reasons: tuple[str, ...]
     stopped: bool = False
+
+    def raised(self, bound: LowerBound | None) -> Component:
+        """The component with a lower bound, where that one is larger."""
+        if bound is None or bound.value <= self.route.value:
+            return self
+        return replace(self, route=Route(Path(0), bound))
+
+    def shortened(self, reason: str, decomposition: Decomposition | None) -> Component:
+        """The component with a decomposition, where that one is shorter."""
+        if decomposition is None or len(decomposition) >= len(self.decomposition):
+            return self
+        return replace(self, decomposition=decomposition, reasons=(reason,))
 
 
 def late(deadline: float | None) -> bool:
@@ -103,6 +121,7 @@ def solve_component(array: Array, field: Field, deadline: float | None = None) -
     """Bounds of a concise tensor that is no direct sum.
 
     The flattenings and the slice sums always run; past the deadline no further stage begins.
+    Without a deadline the walks and the fits, which never end by themselves, do not begin.
     """
     flat = Route(Path(0), flattening_leaf(array))
     if 2 in array.shape:
@@ -116,24 +135,89 @@ def solve_component(array: Array, field: Field, deadline: float | None = None) -
             break
     reason, shortest = min(found, key=lambda pair: len(pair[1]))
     additive, route = lower_bounds(array, flat, len(shortest), field, deadline)
+    part = Component(array, additive, route, shortest, (reason,))
+    for stage in STAGES:
+        if part.route.value < len(part.decomposition) and not late(deadline):
+            part = stage(part, field, deadline)
+    closed = part.route.value == len(part.decomposition)
+    return replace(part, stopped=not closed and late(deadline))
+
+
+def _by_quadrics(part: Component, field: Field, deadline: float | None) -> Component:
     for mode in range(3):
-        if route.value == len(shortest) or array.shape[mode] < flat.value or late(deadline):
-            continue
-        above, diagonal = quadrics(array, mode, field)
-        if above is not None and above.value > route.value:
-            route = Route(Path(mode), above)
-        if diagonal is not None and len(diagonal) < len(shortest):
-            reason, shortest = "simultaneous diagonalisation", diagonal
-    for mode in sorted(range(3), key=lambda m: array.shape[m]):
-        if route.value < len(shortest) and not late(deadline):
-            split = pair_split(array, mode, field)
-            if split is not None and len(split) < len(shortest):
-                reason, shortest = "pencils of pairs of slices", split
-    stopped = route.value < len(shortest) and late(deadline)
-    if route.value < len(shortest) and not stopped:
-        for bound in koszul_bounds(array):
-            route = max(route, Route(Path(0), bound), key=_value)
-    return Component(array, additive, route, shortest, (reason,), stopped)
+        if part.array.shape[mode] >= part.additive.leaf.value and not late(deadline):
+            above, diagonal = quadrics(part.array, mode, field)
+            part = part.raised(above).shortened("simultaneous diagonalisation", diagonal)
+    return part
+
+
+def _by_pairs(part: Component, field: Field, deadline: float | None) -> Component:
+    for mode in sorted(range(3), key=lambda m: part.array.shape[m]):
+        if not late(deadline):
+            split = pair_split(part.array, mode, field)
+            part = part.shortened("pencils of pairs of slices", split)
+    return part
+
+
+def _by_koszul(part: Component, field: Field, deadline: float | None) -> Component:
+    for bound in koszul_bounds(part.array):
+        part = part.raised(bound)
+    return part
+
+
+def _by_spans(part: Component, field: Field, deadline: float | None) -> Component:
+    """The slices in the span of few matrices of rank one; and a proof that they need one more."""
+    for mode in sorted(range(3), key=lambda m: -part.array.shape[m]):
+        size, most = part.array.shape[mode], len(part.decomposition) - 1
+        if part.route.value <= most and size > most // 2 and not late(deadline):
+            found = span_of_rank_ones(part.array, mode, most, lambda: late(deadline))
+            part = part.shortened("matrices of rank one in the span of the slices", found)
+    return part.raised(contraction_bound(part.array))
+
+
+def _by_quotients(part: Component, field: Field, deadline: float | None) -> Component:
+    def leaf(rest: Array, least: int) -> LowerBound | None:
+        if 2 in rest.shape:
+            return pencil_leaf(rest, rest.shape.index(2), field)
+        bounds = [contraction_bound(rest) if max(rest.shape) >= least else None]
+        bounds += [quadrics(rest, m, field)[0] for m in range(3) if rest.shape[m] >= least]
+        return max((b for b in bounds if b is not None), key=lambda b: b.value, default=None)
+
+    upper = len(part.decomposition)
+    return part.raised(
+        quotients.search(part.array, upper, part.route.value, leaf, expired=lambda: late(deadline))
+    )
+
+
+def _by_search(part: Component, field: Field, deadline: float | None) -> Component:
+    """Walks on the flip graph and numerical fits made exact, in turns, until the time is up."""
+    if deadline is None:
+        return part
+    for seed in count():
+        left = deadline - time.monotonic()
+        if left <= 0 or part.route.value == len(part.decomposition):
+            return part
+        turn = time.monotonic() + min(left, _TURN * 2**seed)
+        walked = shorten(
+            part.array, part.decomposition, target=part.route.value, deadline=turn, seed=seed
+        )
+        part = part.shortened("a walk on the flip graph", walked)
+        if part.route.value < len(part.decomposition) and part.array.size <= _FITTED:
+            turn = time.monotonic() + min(deadline - time.monotonic(), _TURN * 2**seed)
+            terms = len(part.decomposition) - 1
+            fitted = fit(part.array, terms, start=part.decomposition, deadline=turn, seed=seed)
+            part = part.shortened("a numerical fit made exact", fitted)
+    raise AssertionError("the seeds do not end")
+
+
+STAGES: tuple[Callable[[Component, Field, float | None], Component], ...] = (
+    _by_quadrics,
+    _by_pairs,
+    _by_spans,
+    _by_koszul,
+    _by_quotients,
+    _by_search,
+)
 
 
 def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Decomposition, str]:

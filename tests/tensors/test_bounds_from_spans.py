@@ -1,0 +1,153 @@
+"""Bounds from matrices of rank one in the span of the slices, and substitution along quotients."""
+
+from __future__ import annotations
+
+import copy
+import random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from lemmax.checker import check
+from lemmax.theory import tensor_rank
+from lemmax.theory.tensors import modular, quotients
+from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.contractions import contraction_bound
+from lemmax.theory.tensors.reductions import concise
+from lemmax.theory.tensors.spans import sign_vectors, span_of_rank_ones
+
+
+def table(rows: list[str]) -> Array:
+    """Rows are keys, characters are values, a dot is an undefined cell."""
+    values = sorted({x for row in rows for x in row} - {"."})
+    found: Array = np.array([[[int(x == v) for v in values] for x in row] for row in rows])
+    return found
+
+
+def random_table(rng: random.Random, keys: int, queries: int, values: int) -> Array:
+    rows = ["".join(rng.choice("abcdefgh"[:values]) for _ in range(queries)) for _ in range(keys)]
+    return concise(table(rows)).array
+
+
+def holds(array: Array, steps: Any, value: int) -> bool:
+    """Whether the checker accepts the steps as a proof of the bound."""
+    certificate = copy.deepcopy(tensor_rank(array, "Q").certificate())
+    while certificate["upper"] < value:
+        certificate["upper"] += 1
+        certificate["terms"].append([["0"] * n for n in array.shape])
+    return check({**certificate, "proof": list(steps), "lower": value}).holds
+
+
+@pytest.mark.parametrize(
+    ("rows", "rank"),
+    [
+        # five independent keys of a saturated space of dimension six, and one more of them
+        (["aaa", "aab", "aba", "baa", "bcb", "ccb"], 6),
+        (["abc", "bca", "cab", "aac", "bbc", "acc", "abb"], 7),
+    ],
+)
+def test_slices_spanned_by_matrices_of_rank_one(rows: list[str], rank: int) -> None:
+    result = tensor_rank(table(rows), "Q")
+    assert result.rank == rank
+    assert check(result.certificate()).holds
+
+
+def test_every_decomposition_from_a_span_adds_up() -> None:
+    rng = random.Random(5)
+    shorter = 0
+    for _ in range(40):
+        T = random_table(rng, rng.randint(3, 12), rng.randint(3, 4), rng.randint(3, 4))
+        for mode in range(3):
+            size = T.shape[mode]
+            found = span_of_rank_ones(T, mode, size + 2)
+            if found is not None:
+                assert found.adds_up_to(T)
+                assert size <= len(found) <= size + 2
+                shorter += len(found) == size
+    assert shorter >= 5
+
+
+def test_a_span_never_beats_a_proved_bound() -> None:
+    """The cycle of length three has rank 4 over Q, though its three slices split over C."""
+    cycle = table(["ab", "bc", "ca"])
+    assert all(span_of_rank_ones(cycle, mode, 3) is None for mode in range(3))
+
+
+def test_sign_vectors_are_all_of_them_up_to_sign() -> None:
+    for size in range(1, 5):
+        found = sign_vectors(size, 10**6)
+        assert len(set(found)) == len(found) == (3**size - 1) // 2
+        assert not {tuple(-x for x in v) for v in found} & set(found)
+
+
+def test_contraction_bound_is_what_the_checker_recomputes() -> None:
+    rng = random.Random(6)
+    proved = rejected = 0
+    for _ in range(60):
+        T = random_table(rng, rng.randint(4, 9), rng.randint(3, 4), rng.randint(3, 4))
+        bound = contraction_bound(T)
+        if bound is None:
+            continue
+        proved += 1
+        assert bound.value == max(T.shape) + 1
+        assert holds(T, bound.steps, bound.value)
+        for field, value in (
+            ("functional", ["0"] * len(bound.steps[0]["functional"])),
+            ("basis", [["0"] * len(bound.steps[0]["basis"][0])]),
+            ("basis", bound.steps[0]["basis"] * 2),
+            ("basis", [[str(int(x) + n) for n, x in enumerate(bound.steps[0]["basis"][0])]]),
+        ):
+            assert not holds(T, [{**bound.steps[0], field: value}], bound.value), field
+            rejected += 1
+        assert not holds(T, bound.steps, bound.value + 1)
+    assert proved >= 10
+    assert rejected >= 40
+
+
+@given(
+    shape=st.tuples(*[st.integers(2, 4)] * 3),
+    r=st.integers(1, 5),
+    entries=st.lists(st.integers(-2, 2), min_size=60, max_size=60),
+)
+def test_no_contraction_bound_exceeds_a_planted_decomposition(
+    shape: tuple[int, int, int], r: int, entries: list[int]
+) -> None:
+    numbers = iter(entries)
+    factors = [np.array([[next(numbers) for _ in range(n)] for _ in range(r)]) for n in shape]
+    T = np.einsum("ri,rj,rk->ijk", *factors)
+    if T.any():
+        core = concise(T).array
+        bound = contraction_bound(core)
+        assert bound is None or bound.value <= r
+        chain = quotients.search(core, r + 1, max(core.shape), lambda *_: None)
+        assert chain is None or chain.value <= r
+
+
+def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
+    """Dropping slices proves 7; killing differences of values first proves the rank, 8."""
+    T = table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])
+    assert max(flattening_rank(T, mode) for mode in range(3)) == 6
+    chain = quotients.search(T, 8, 7, lambda *_: None)
+    assert chain is not None
+    assert chain.value == 8
+    assert holds(T, chain.steps, 8)
+    assert not holds(T, chain.steps, 9)
+    broken = copy.deepcopy(list(chain.steps))
+    rows = next(rows for rows in broken[0]["maps"] if rows)
+    rows[:] = [["0"] * len(row) for row in rows]
+    assert not holds(T, broken, 8)
+
+
+def test_compiled_and_plain_elimination_agree() -> None:
+    rng = np.random.default_rng(0)
+    stack = rng.integers(0, 3, (40, 6, 5))
+    plain = getattr(modular.reduce, "py_func", modular.reduce)
+    by_hand = [len(plain(modular.residues(matrix))) for matrix in stack]
+    assert modular.ranks(stack).tolist() == by_hand
+    for matrix in stack:
+        kernel = modular.kernel(matrix)
+        assert len(kernel) == 5 - modular.rank(matrix)
+        assert not (modular.multiply(modular.residues(matrix), kernel.T) % modular.PRIME).any()
