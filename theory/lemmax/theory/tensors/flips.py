@@ -26,9 +26,13 @@ from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 from lemmax.theory.tensors.lifting import lift
 from lemmax.theory.tensors.linear import integers
 
-RINGS = (0, 3, 5, 7)  # 0 stands for Z
-SHARES = {0: 4, 3: 2, 5: 1, 7: 1}  # of the steps of a round
-FIRST_ROUND = 200_000  # steps; every round has twice as many as the one before
+VISITS = (
+    *((0, warmth) for warmth in (0.5, 0.85, 1.0)),
+    *((p, warmth) for warmth in (0.6, 1.0) for p in (3, 5, 7)),
+)
+"""The walks of a round: a prime, 0 for Z, and how warm the walk is."""
+
+FIRST_ROUND = 40_000  # steps of a walk; every round has twice as many as the one before
 FIRST_FAILURES = 4  # to lift decompositions of one length; in every round twice as many
 CHUNK = 100_000  # steps between two looks at the clock, compiled
 PLAIN_CHUNK = 500  # and in plain Python
@@ -74,8 +78,8 @@ def shorten(
     search = _Search(array, start, target, deadline, steps, seed)
     size, failures = FIRST_ROUND, FIRST_FAILURES
     while not search.finished():
-        for p in RINGS:
-            search.visit(p, size * SHARES[p] // sum(SHARES.values()), failures)
+        for p, warmth in VISITS:
+            search.visit(p, warmth, size, failures)
         size, failures = 2 * size, 2 * failures
     return search.best
 
@@ -96,7 +100,7 @@ class _Search:
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return late or self.steps <= 0 or len(self.best) <= self.target
 
-    def visit(self, p: int, steps: int, failures: int) -> None:
+    def visit(self, p: int, warmth: float, steps: int, failures: int) -> None:
         """Walk on over one ring; every shorter decomposition over Q becomes the best one.
 
         After some failures to lift terms of one length the walk is kept above that length.
@@ -110,6 +114,7 @@ class _Search:
             if p not in self.states:
                 self.states[p] = self._first(p)
             state = self.states[p]
+            kernel.set_warmth(state, warmth)
 
             def walk(goal: int, steps: int, state: Any = state, floor: int = floor) -> None:
                 steps = min(steps, self.steps - end)
