@@ -387,7 +387,11 @@ def plus(s: State, p: int, bound: int) -> bool:
         third = third * s[scalars + j] % p if p else third * s[scalars + j]
         if not p and (abs(third) > HEAVIEST or not within(s, a, s[SPARE + 2], bound)):
             continue
-        new_a, new_b, new_c = vector_of(s, a, length), vector_of(s, b, length), vector_of(s, c, length)
+        new_a, new_b, new_c = (
+            vector_of(s, a, length),
+            vector_of(s, b, length),
+            vector_of(s, c, length),
+        )
         old_a, old_b = vector_of(s, a, i), vector_of(s, b, j)
         for k in range(s[WIDTH] - 1):
             s[new_a + k] = s[old_a + k]
