@@ -54,10 +54,12 @@ State: TypeAlias = Any
 
 LENGTH, ACTIVE, BEST, RANDOM, WEYL, SINCE, ROOM, WIDTH, ONE, LARGEST = range(10)
 SIZES, SPARE = 10, 13  # three numbers each: the shape, and where the spare rows are
-FACTORS, SCALARS, HASHES, TWINS, LISTED, PLACES, WEIGHTS, INVERSES, ROWS, SAVED = range(16, 26)
-HEADER = 26
+FACTORS, SCALARS, HASHES, TWINS, LISTED, PLACES, DENSE = range(16, 23)
+WEIGHTS, INVERSES, CHANCES, ROWS, SAVED = range(23, 28)
+HEADER = 28
 
 MASK = 2**32 - 1
+SURE = 2**30  # a chance of 1
 NOWHERE = -(2**62)  # the hash of no vector
 HEAVIEST = 1000  # scalars of terms over Z
 TRIES = 20  # pairs of terms that are tried for a plus transition
@@ -123,9 +125,13 @@ def enter(s: State, mode: int, i: int) -> None:
     first = mode * s[ROOM]
     hashes, twins = s[HASHES] + first, s[TWINS] + first
     vector, weights = vector_of(s, mode, i), s[WEIGHTS]
-    own = 0
+    own = dense = 0
     for k in range(s[SIZES + mode]):
-        own += s[vector + k] * s[weights + k]
+        x = s[vector + k]
+        own += x * s[weights + k]
+        if x:
+            dense += 1
+    s[s[DENSE] + first + i] = dense
     found = 0
     for j in range(s[LENGTH]):
         if s[hashes + j] == own:
@@ -195,6 +201,16 @@ def within(s: State, mode: int, out: int, bound: int) -> bool:
     for k in range(s[SIZES + mode]):
         top = max(top, abs(s[out + k]))
     return top <= bound
+
+
+@helper
+def entries(s: State, mode: int, out: int) -> int:
+    """The number of nonzero entries of a row."""
+    found = 0
+    for k in range(s[SIZES + mode]):
+        if s[out + k]:
+            found += 1
+    return found
 
 
 @helper
@@ -326,8 +342,15 @@ def flip(s: State, p: int, bound: int, floor: int) -> None:
         return
     scalars = s[SCALARS]
     first, second = s[s[SPARE + 1] - 1], s[s[SPARE + 2] - 1]
-    if (first == 0 or second == 0) and s[LENGTH] <= floor:
-        return
+    if first == 0 or second == 0:
+        if s[LENGTH] <= floor:
+            return
+    else:
+        dense = s[DENSE]
+        more = entries(s, b, s[SPARE]) - s[dense + b * s[ROOM] + i]
+        more += entries(s, c, s[SPARE + 1]) - s[dense + c * s[ROOM] + j]
+        if more > 0 and draw(s, SURE) >= s[s[CHANCES] + more]:
+            return
     s[scalars + i] = first
     s[scalars + j] = second
     if first:
@@ -364,7 +387,11 @@ def plus(s: State, p: int, bound: int) -> bool:
         third = third * s[scalars + j] % p if p else third * s[scalars + j]
         if not p and (abs(third) > HEAVIEST or not within(s, a, s[SPARE + 2], bound)):
             continue
-        new_a, new_b, new_c = vector_of(s, a, length), vector_of(s, b, length), vector_of(s, c, length)
+        new_a, new_b, new_c = (
+            vector_of(s, a, length),
+            vector_of(s, b, length),
+            vector_of(s, c, length),
+        )
         old_a, old_b = vector_of(s, a, i), vector_of(s, b, j)
         for k in range(s[WIDTH] - 1):
             s[new_a + k] = s[old_a + k]
@@ -454,9 +481,10 @@ def begin(
     regions = [
         np.zeros_like(saved),
         np.zeros_like(heavy),
-        *(np.zeros(3 * room, dtype=np.int64) for _ in range(4)),
+        *(np.zeros(3 * room, dtype=np.int64) for _ in range(5)),
         random.integers(1, 2**48, width, dtype=np.int64),
         np.array([0] + [pow(x, -1, p) for x in range(1, p)], dtype=np.int64),
+        np.full(2 * width, SURE, dtype=np.int64),
         np.zeros((3, width), dtype=np.int64),
         saved,
         heavy,
@@ -470,6 +498,12 @@ def begin(
     header[SPARE : SPARE + 3] = header[ROWS] + width * np.arange(3)
     state = np.concatenate([header, *(r.ravel() for r in regions)])
     return state if COMPILED else state.tolist()
+
+
+def set_warmth(s: State, warmth: float) -> None:
+    """Let a flip that adds n nonzero entries happen with the chance ``warmth``ⁿ."""
+    first, size = int(s[CHANCES]), 2 * int(s[WIDTH])
+    s[first : first + size] = [int(SURE * warmth**n) for n in range(size)]
 
 
 def terms(s: State) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:

@@ -26,10 +26,15 @@ from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 from lemmax.theory.tensors.lifting import lift
 from lemmax.theory.tensors.linear import integers
 
-RINGS = (0, 3, 5, 7)  # 0 stands for Z
-SHARES = {0: 4, 3: 2, 5: 1, 7: 1}  # of the steps of a round
-FIRST_ROUND = 200_000  # steps; every round has twice as many as the one before
-FIRST_FAILURES = 4  # to lift decompositions of one length; in every round twice as many
+VISITS = (
+    *((0, warmth) for warmth in (0.5, 0.85, 1.0)),
+    *((p, warmth) for warmth in (0.6, 1.0) for p in (3, 5, 7)),
+)
+"""The walks of a round: a prime, 0 for Z, and how warm the walk is."""
+
+FIRST_ROUND = 40_000  # steps of a walk; every round has twice as many as the one before
+FAILURES = 4  # to lift decompositions of one length, before longer ones are tried
+FAILURE = 100_000  # steps that a failure to lift counts for
 CHUNK = 100_000  # steps between two looks at the clock, compiled
 PLAIN_CHUNK = 500  # and in plain Python
 PATIENCE = 2_000  # flips without gain before a plus transition
@@ -72,11 +77,14 @@ def shorten(
     (4, 2)
     """
     search = _Search(array, start, target, deadline, steps, seed)
-    size, failures = FIRST_ROUND, FIRST_FAILURES
+    size = min(FIRST_ROUND, 1 + steps // (4 * len(VISITS)))
     while not search.finished():
-        for p in RINGS:
-            search.visit(p, size * SHARES[p] // sum(SHARES.values()), failures)
-        size, failures = 2 * size, 2 * failures
+        before = search.steps
+        for p, warmth in VISITS:
+            search.visit(p, warmth, size)
+        size *= 2
+        if search.steps == before:  # no ring has the tensor
+            break
     return search.best
 
 
@@ -91,25 +99,32 @@ class _Search:
     steps: int
     seed: int
     states: dict[int, Any] = field(default_factory=dict)
+    floors: dict[int, int] = field(default_factory=dict)
+    failures: dict[int, int] = field(default_factory=dict)
 
     def finished(self) -> bool:
         late = self.deadline is not None and time.monotonic() >= self.deadline
         return late or self.steps <= 0 or len(self.best) <= self.target
 
-    def visit(self, p: int, steps: int, failures: int) -> None:
+    def visit(self, p: int, warmth: float, steps: int) -> None:
         """Walk on over one ring; every shorter decomposition over Q becomes the best one.
 
-        After some failures to lift terms of one length the walk is kept above that length.
+        After some failures to lift terms of one length the walk is kept above that length, until
+        none below the best is left; then all lengths have another chance.
         """
         from lemmax.theory.tensors import flip_kernel as kernel
 
         chunk = CHUNK if kernel.COMPILED else PLAIN_CHUNK
         end = max(0, self.steps - steps)
-        floor, failed = self.target, 0
-        while not self.finished() and self.steps > end and floor < len(self.best):
+        while not self.finished() and self.steps > end:
+            if self.floors.get(p, self.target) >= len(self.best):
+                self.floors[p] = self.target
             if p not in self.states:
                 self.states[p] = self._first(p)
-            state = self.states[p]
+            state, floor = self.states[p], self.floors.get(p, self.target)
+            if state is None:
+                return
+            kernel.set_warmth(state, warmth)
 
             def walk(goal: int, steps: int, state: Any = state, floor: int = floor) -> None:
                 steps = min(steps, self.steps - end)
@@ -124,11 +139,12 @@ class _Search:
             if found is not None:
                 self._improve(p, found)
                 continue
-            failed += 1
-            if failed < failures:
+            self.steps -= FAILURE
+            self.failures[p] = self.failures.get(p, 0) + 1
+            if self.failures[p] % FAILURES:
                 walk(-1, WANDER)
             else:
-                floor, failed = length + 1, 0
+                self.floors[p] = length + 1
                 del self.states[p]
 
     def _improve(self, p: int, found: Decomposition) -> None:
@@ -137,7 +153,7 @@ class _Search:
 
         self.best = found
         for q, state in list(self.states.items()):
-            if q != p and state[kernel.BEST] > len(found):
+            if q != p and (state is None or state[kernel.BEST] > len(found)):
                 begun = self._begin(q)
                 if begun is not None:
                     self.states[q] = begun

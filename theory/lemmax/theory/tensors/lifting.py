@@ -23,10 +23,11 @@ from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 Factors = Sequence[NDArray[np.int64]]
 """Three matrices with one row a term."""
 
-ENTRIES = 2_000_000  # of the Jacobian of a Hensel lift; larger ones are not tried
-HEIGHT = 2**20  # of numerators and denominators that rational reconstruction looks for
+ENTRIES = 1_000_000  # of the Jacobian of a Hensel lift; larger ones are not tried
+ATTEMPTS = 18  # of a lift, fewer for a large Jacobian
+HEIGHT = 2**16  # of numerators and denominators that rational reconstruction looks for
 CHOICES = 3  # of free coordinates in one mode
-MODULUS = 2**96  # to be exceeded by the power of p
+MODULUS = 2**64  # to be exceeded by the power of p
 
 SMALL = {
     3: ((0, 1), (1, 1), (-1, 1)),
@@ -41,7 +42,6 @@ def lift(
     factors: Factors,
     p: int,
     *,
-    attempts: int = 18,
     deadline: float | None = None,
     seed: int = 0,
 ) -> Decomposition | None:
@@ -62,6 +62,8 @@ def lift(
     factors = [np.asarray(f, dtype=np.int64) % p for f in factors]
     random = np.random.default_rng([seed, p])
     makers = (by_solving(array, factors, p), by_hensel(array, factors, p, random))
+    entries = array.size * len(factors[0]) * sum(array.shape)
+    attempts = min(ATTEMPTS, 2 * ENTRIES // entries) if entries <= ENTRIES else 0
     for maker, tries in zip(makers, (3, attempts), strict=True):
         for found in islice(maker, tries):
             if found is not None and found.adds_up_to(array):
@@ -128,8 +130,6 @@ def by_hensel(
     all modes or not. What was reconstructed in a term keeps its place in the order.
     """
     length = len(factors[0])
-    if array.size * length * sum(array.shape) > ENTRIES:
-        return
     start = _leads_one(factors, p)
     jacobian = _jacobian(array.shape, start) % p
     nonzero = np.concatenate([f.ravel() for f in start]) != 0
@@ -175,9 +175,9 @@ def _jacobian(shape: tuple[int, ...], factors: Factors) -> NDArray[np.int64]:
         np.einsum("ri,jl,rk->ijkrl", u, np.eye(b, dtype=np.int64), w),
         np.einsum("ri,rj,kl->ijkrl", u, v, np.eye(c, dtype=np.int64)),
     ]
-    return np.hstack([
-        block.reshape(a * b * c, length * n) for block, n in zip(blocks, shape, strict=True)
-    ])
+    return np.hstack(
+        [block.reshape(a * b * c, length * n) for block, n in zip(blocks, shape, strict=True)]
+    )
 
 
 def _hensel(
