@@ -2270,12 +2270,12 @@ def remainder(
 
 def check_zero(rest: Sequence[Sequence[Sequence[Fraction]]], length: int) -> Step:
     """The terms add up to the tensor, exactly."""
-    for i, part in enumerate(rest):
-        for j, row in enumerate(part):
-            for k, x in enumerate(row):
-                if x:
-                    bad = (i, j, k)
-                    return Step(False, f"the sum of the {length} terms differs from the tensor at {bad}")
+    a, b, c = len(rest), len(rest[0]), len(rest[0][0])
+    bad = next(
+        ((i, j, k) for i in range(a) for j in range(b) for k in range(c) if rest[i][j][k]), None
+    )
+    if bad is not None:
+        return Step(False, f"the sum of the {length} terms differs from the tensor at {bad}")
     return Step(True, f"R <= {length}: the {length} terms of rank one add up to the tensor")
 
 
@@ -2303,7 +2303,9 @@ def check_ball(
             yield Step(False, f"the map of mode {mode} lowers a rank from {before} to {after}")
     a, b, c = sizes(S)
     centre = [vectors(term, S, f"ball.centre[{r}]") for r, term in enumerate(ball["centre"])]
-    stack = [[term[m][i] for term in centre] for m, size in enumerate((a, b, c)) for i in range(size)]
+    stack = [
+        [term[m][i] for term in centre] for m, size in enumerate((a, b, c)) for i in range(size)
+    ]
     free = indices(ball["free"], "ball.free", len(stack) * len(centre))
     radius = number(ball["radius"], "ball.radius")
     if not 0 < len(free) <= LIMITS["equations"] or radius < 0:
@@ -2328,7 +2330,9 @@ def check_ball(
             value.append(total)
             jacobian.append(row)
         elif total:
-            yield Step(False, f"no free entry contributes to ({i}, {j}, {k}), where the sum is wrong")
+            yield Step(
+                False, f"no free entry contributes to ({i}, {j}, {k}), where the sum is wrong"
+            )
     N, one = len(free), h * h << _INVERSE_BITS
     if len(jacobian) != N:
         yield Step(False, f"there are {len(jacobian)} equations for {N} free entries")

@@ -132,7 +132,7 @@ class RealDecomposition:
 def _spread(
     maps: tuple[Rows, Rows, Rows], mode: int, indices: Sequence[int], size: int
 ) -> tuple[Rows, Rows, Rows]:
-    """The maps of a tensor that is zero outside the given indices of a mode, or determined there."""
+    """The maps of a larger tensor that is determined by the given indices of a mode."""
     rows = []
     for old in maps[mode]:
         new = [0] * size
@@ -410,9 +410,7 @@ def _shared_fit(
             return None
         ball = None if fitted is None else _ball(problem, fitted, pattern, inner)
         if ball is not None:
-            return RealDecomposition(
-                Decomposition((a, b, c)), (maps[0], maps[1], maps[2]), *ball
-            )
+            return RealDecomposition(Decomposition((a, b, c)), (maps[0], maps[1], maps[2]), *ball)
     return None
 
 

@@ -46,10 +46,11 @@ class Cited:
 class TensorRank:
     """``lower`` ≤ R(T) ≤ ``upper`` over ``field``, with a proof of each side.
 
-    ``decomposition`` has ``upper`` terms, unless ``real`` has fewer; ``bound`` is a chain of lemmas that gives ``lower``;
-    ``reasons`` names the constructions behind the decomposition; ``cited`` are larger lower bounds
-    by theorems that lemmax does not prove; ``names`` are the keys, queries and values; ``stopped``
-    says that time ended the search.
+    ``decomposition`` has ``upper`` terms, unless ``real`` has fewer: terms that are proved to
+    exist, over R and C. ``bound`` is a chain of lemmas that gives ``lower``; ``reasons`` names the
+    constructions behind the decomposition; ``cited`` are larger lower bounds by theorems that
+    lemmax does not prove; ``names`` are the keys, queries and values; ``stopped`` says that time
+    ended the search.
     """
 
     array: Array
