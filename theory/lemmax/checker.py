@@ -17,7 +17,8 @@ What is trusted
     * 1 and σ(s) = 1/(1 + e^-s) for distinct rationals s > 0 are linearly independent over Q. With
       z = e^(1/q) and s = n/q, σ(s) = z^n/(z^n + 1) has a pole at exp(iπ/n); that pole is missing
       from every smaller n, so the coefficient of the largest n in a relation is zero, and so on;
-    * Gibbs: Σ q ln s <= Σ q ln q for distributions q, s; and the entropy is concave.
+    * Gibbs: Σ q ln s <= Σ q ln q for distributions q, s; and the entropy is concave;
+    * Banach: a contraction of a closed ball has a fixed point in it.
 
 What is not trusted
     The certificate and whoever made it. Floating point is not used at all: real numbers are
@@ -58,6 +59,7 @@ LIMITS: dict[str, int] = {
     "prime": 3_317_044_064_679_887_385_961_981,
     "precision bits": 8_192,
     "comparison characters": 500,
+    "equations": 400,  # of a real decomposition
     "work": 2_500_000_000,  # in units of one small multiplication, about 0.1 microseconds each
     "work in all": 10_000_000_000,  # the same, for all the steps of a certificate
 }
@@ -2061,7 +2063,8 @@ def check_tensor_rank(data: Mapping[str, Any]) -> Iterator[Step]:
     R(T) >= gain + R(S) where S is computed from T; the last step bounds R from below outright.
     The proofs of the lemmas are in docs/proofs/lemmax.
     """
-    fields(data, "The certificate", "tensor field lower upper proof terms families")
+    names = "tensor field lower upper proof terms families"
+    fields(data, "The certificate", names + " ball" * ("ball" in data))
     T, scale = tensor_of(data["tensor"])
     field = choice(data["field"], "field", ("Q", "R", "C"))
     lower = integer(data["lower"], "lower", 2**53)
@@ -2077,7 +2080,9 @@ def check_tensor_rank(data: Mapping[str, Any]) -> Iterator[Step]:
     ]
     steps = items(data["proof"], "proof")
 
+    ball = fields(data["ball"], "ball", "maps centre free radius") if "ball" in data else None
     length = len(terms) + sum(len(modulus) - 1 for modulus, _ in families)
+    length += len(items(ball["centre"], "ball.centre")) if ball else 0
     if length != upper:
         yield Step(False, f"R <= {upper}: the decomposition has {length} terms")
     for i, (modulus, _) in enumerate(families):
@@ -2087,7 +2092,13 @@ def check_tensor_rank(data: Mapping[str, Any]) -> Iterator[Step]:
             real, distinct = roots_of(modulus)
             if not real == distinct == len(modulus) - 1:
                 yield Step(False, f"families[{i}]: {real} of {len(modulus) - 1} roots are real")
-    yield check_decomposition(T, scale, terms, families)
+    rest = remainder(T, scale, terms, families)
+    if ball is None:
+        yield check_zero(rest, length)
+    elif field == "Q":
+        yield Step(False, "the ball holds real terms, and the field is Q")
+    else:
+        yield from check_ball(ball, rest, length)
 
     bound, cube = 0, T
     for i, step in enumerate(steps):
@@ -2213,13 +2224,13 @@ def power_sums(f: Polynomial, count: int) -> list[Fraction]:
     return sums
 
 
-def check_decomposition(
+def remainder(
     T: Cube,
     scale: int,
     terms: Sequence[Sequence[Sequence[Fraction]]],
     families: Sequence[tuple[Polynomial, Sequence[Sequence[Polynomial]]]],
-) -> Step:
-    """The terms and the families add up to T / scale, exactly."""
+) -> list[list[list[Fraction]]]:
+    """The sum of the terms and the families, minus T / scale, exactly."""
     a, b, c = sizes(T)
     work = sum(50 * a * b * len(f) * (2 * len(f) + c) for f, _ in families)
     numbers = (itertools.chain(f, *itertools.chain(*parts)) for f, parts in families)
@@ -2254,13 +2265,130 @@ def check_decomposition(
                     x + sum(map(operator.mul, fg, z))
                     for x, z in zip(rest[i][j], traced, strict=True)
                 ]
+    return rest
+
+
+def check_zero(rest: Sequence[Sequence[Sequence[Fraction]]], length: int) -> Step:
+    """The terms add up to the tensor, exactly."""
+    a, b, c = len(rest), len(rest[0]), len(rest[0][0])
     bad = next(
         ((i, j, k) for i in range(a) for j in range(b) for k in range(c) if rest[i][j][k]), None
     )
-    length = len(terms) + sum(len(f) - 1 for f, _ in families)
     if bad is not None:
         return Step(False, f"the sum of the {length} terms differs from the tensor at {bad}")
     return Step(True, f"R <= {length}: the {length} terms of rank one add up to the tensor")
+
+
+def check_ball(
+    ball: Mapping[str, Any], rest: Sequence[Sequence[Sequence[Fraction]]], length: int
+) -> Iterator[Step]:
+    """What the terms leave, -rest, is a sum of real terms near those of the centre.
+
+    Integer maps of the modes that keep the ranks of the flattenings keep the tensor rank: they can
+    be undone on the tensor S they give. Let x be the free entries of the terms, N in number, while
+    the others stay as they are in the centre. F(x) = Σ a⊗b⊗c - S has to vanish where x does not
+    occur, and N entries of F are left. With x0 from the centre, a matrix Y, ρ the radius,
+    η = |Y F(x0)| and κ = |1 - Y F'(x0)| in the maximum norm, G(x) = x - Y F(x) has a derivative of
+    norm at most s = κ + |Y| L on the ball of radius ρ, where L = 2ρ(α + β + γ) + 3Rρ² bounds the
+    change of F' (α is the largest sum of |a(i)| over the R terms, β and γ likewise). If s < 1 and
+    η + sρ <= ρ then G is a contraction of the ball, so it has a fixed point, where F = 0: Y is
+    regular since κ < 1. Y is an approximate inverse of F'(x0) made here.
+    """
+    d = common_denominator([x for part in rest for row in part for x in row])
+    S = [[[int(-x * d) for x in row] for row in part] for part in rest]
+    for mode, part in enumerate(triple(ball["maps"], "ball.maps")):
+        before = exact_rank(S, mode)
+        S = mapped(part, S, mode, f"ball.maps[{mode}]")
+        if (after := exact_rank(S, mode)) != before:
+            yield Step(False, f"the map of mode {mode} lowers a rank from {before} to {after}")
+    a, b, c = sizes(S)
+    centre = [vectors(term, S, f"ball.centre[{r}]") for r, term in enumerate(ball["centre"])]
+    stack = [
+        [term[m][i] for term in centre] for m, size in enumerate((a, b, c)) for i in range(size)
+    ]
+    free = indices(ball["free"], "ball.free", len(stack) * len(centre))
+    radius = number(ball["radius"], "ball.radius")
+    if not 0 < len(free) <= LIMITS["equations"] or radius < 0:
+        refuse("ball", f"must have 1..{LIMITS['equations']} free entries and a radius >= 0")
+    h = common_denominator([x for row in stack for x in row])
+    bits = h.bit_length() + d.bit_length() + height(x for row in stack for x in row)
+    affordable(12 * len(centre) * (a * b * c + len(free) ** 2), 3 * bits, 3 * bits, "The centre")
+    affordable(4 * len(free) ** 3, _INVERSE_BITS, _INVERSE_BITS, "The inverse")
+    X = [[int(x * h) for x in row] for row in stack]
+    column = {place: n for n, place in enumerate(free)}
+    value, jacobian = [], []  # times h^3 d, and times h^2
+    for i, j, k in itertools.product(range(a), range(b), range(c)):
+        total, row, occurs = -S[i][j][k] * h**3, {}, False
+        for r in range(len(centre)):
+            x, y, z = X[i][r], X[a + j][r], X[a + b + k][r]
+            at = [column.get(n * len(centre) + r) for n in (i, a + j, a + b + k)]
+            total += x * y * z * d
+            row |= {n: w for n, w in zip(at, (y * z, x * z, x * y), strict=True) if n is not None}
+            given = (w for n, w in zip(at, (x, y, z), strict=True) if n is None)
+            occurs |= all(given) and at != [None] * 3
+        if occurs:
+            value.append(total)
+            jacobian.append(row)
+        elif total:
+            yield Step(
+                False, f"no free entry contributes to ({i}, {j}, {k}), where the sum is wrong"
+            )
+    N, one = len(free), h * h << _INVERSE_BITS
+    if len(jacobian) != N:
+        yield Step(False, f"there are {len(jacobian)} equations for {N} free entries")
+    Y = approximate_inverse(
+        [[(row.get(n, 0) << _INVERSE_BITS) // (h * h) for n in range(N)] for row in jacobian]
+    )
+    if Y is None:
+        yield Step(False, "the derivative is singular, or nearly")
+        return
+    kappa = 0
+    for i, y in enumerate(Y):
+        product = [0] * N
+        for w, row in zip(y, jacobian, strict=True):
+            for n, x in row.items():
+                product[n] += w * x
+        product[i] -= one
+        kappa = max(kappa, sum(map(abs, product)))
+    eta = Fraction(max(abs(dot(y, value)) for y in Y), one * h * d)
+    norm = Fraction(max(sum(map(abs, y)) for y in Y), 1 << _INVERSE_BITS)
+    sums = [sum(map(abs, row)) for row in X]
+    size = Fraction(max(sums[:a]) + max(sums[a : a + b]) + max(sums[a + b :]), h)
+    slope = Fraction(kappa, one) + norm * (2 * radius * size + 3 * len(centre) * radius**2)
+    ok = slope < 1 and eta + slope * radius <= radius
+    text = f"s < 2^{magnitude(slope)}, eta < 2^{magnitude(eta)}, radius < 2^{magnitude(radius)}"
+    if not ok:
+        yield Step(False, f"Newton's method does not contract the ball: {text}")
+    yield Step(True, f"R <= {length}: {len(centre)} real terms exist, Newton contracts: {text}")
+
+
+_INVERSE_BITS = 96  # after the point, in the approximate inverse
+
+
+def approximate_inverse(rows: list[list[int]]) -> list[list[int]] | None:
+    """The inverse of a matrix, both in units of 2^-_INVERSE_BITS; no claim on its precision."""
+    swaps = []
+    for c in range(len(rows)):
+        found = max(range(c, len(rows)), key=lambda i: abs(rows[i][c]))
+        swaps.append(found)
+        rows[c], rows[found] = rows[found], rows[c]
+        pivot, rows[c][c] = rows[c][c], 1 << _INVERSE_BITS
+        if not pivot:
+            return None
+        top = rows[c] = [(x << _INVERSE_BITS) // pivot for x in rows[c]]
+        for i, row in enumerate(rows):
+            if i != c and (f := row[c]):
+                row[c] = 0
+                rows[i] = [x - (f * y >> _INVERSE_BITS) for x, y in zip(row, top, strict=True)]
+    for c in reversed(range(len(rows))):
+        for row in rows:
+            row[c], row[swaps[c]] = row[swaps[c]], row[c]
+    return rows
+
+
+def magnitude(x: Fraction) -> int:
+    """An exponent e with x < 2^e."""
+    return x.numerator.bit_length() - x.denominator.bit_length() + 1
 
 
 def turned(T: Cube, mode: int) -> Cube:

@@ -166,8 +166,10 @@ def converged(
     for weight in (1e-1, 1e-2, 1e-3, 1e-4):
         point, residual = descend(problem, point, free, 25, weight, deadline)
     for _ in range(6):
+        before = residual
         point, residual = descend(problem, point, free, 40, 0.0, deadline)
-        if residual < _TOLERANCE or np.abs(point).max() > _LARGE:
+        creeps = residual > 0.3 * before  # towards a border, or to no solution at all
+        if residual < _TOLERANCE or creeps or np.abs(point).max() > _LARGE:
             break
     if residual > _TOLERANCE or np.abs(point).max() > _LARGE:
         return None

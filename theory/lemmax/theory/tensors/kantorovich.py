@@ -44,7 +44,7 @@ from lemmax.theory.tensors.fits import Flags, Floats, Problem, converged, descen
 from lemmax.theory.tensors.linear import independent, left_kernel
 from lemmax.theory.tensors.reductions import Concise, concise
 
-EQUATIONS = 256  # the most that the independent checker takes
+EQUATIONS = 400  # the most that the independent checker takes
 _BITS = 80  # of the centre, after the point
 _INVERSE_BITS = 48  # of the approximate inverse, after the point
 
@@ -106,6 +106,14 @@ class RealDecomposition:
             maps = _spread(maps, mode, indices, core.expansions[mode].nrows())
         return replace(self, exact=core.extend(self.exact), maps=maps)
 
+    def in_words(self) -> str:
+        """One line on the terms that are not explicit."""
+        bits = int(self.radius.q).bit_length() - int(self.radius.p).bit_length()
+        return (
+            f"{len(self.centre)} real terms: {len(self.free)} of their entries are known to "
+            f"{bits} binary places, and are not known to be rational"
+        )
+
     def certificate_fields(self) -> dict[str, Any]:
         """The fields ``terms``, ``families`` and ``ball`` of a tensor-rank certificate."""
         return {
@@ -124,7 +132,7 @@ class RealDecomposition:
 def _spread(
     maps: tuple[Rows, Rows, Rows], mode: int, indices: Sequence[int], size: int
 ) -> tuple[Rows, Rows, Rows]:
-    """The maps of a tensor that is zero outside the given indices of a mode, or determined there."""
+    """The maps of a larger tensor that is determined by the given indices of a mode."""
     rows = []
     for old in maps[mode]:
         new = [0] * size
@@ -350,7 +358,7 @@ def real_fit(
     -----
     The equations must be independent at the numerical solution, so about as many terms are needed
     as for a generic tensor of the shape, abc/(a + b + c - 2), or fewer where many slices have rank
-    one; and there must be at most 256 equations. None says nothing about the rank.
+    one; and there must be at most 400 equations. None says nothing about the rank.
 
     Examples
     --------
@@ -402,9 +410,7 @@ def _shared_fit(
             return None
         ball = None if fitted is None else _ball(problem, fitted, pattern, inner)
         if ball is not None:
-            return RealDecomposition(
-                Decomposition((a, b, c)), (maps[0], maps[1], maps[2]), *ball
-            )
+            return RealDecomposition(Decomposition((a, b, c)), (maps[0], maps[1], maps[2]), *ball)
     return None
 
 

@@ -15,6 +15,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.tensors.algebras import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.kantorovich import RealDecomposition
 from lemmax.theory.tensors.lower import LowerBound, flattening_bound
 from lemmax.theory.tensors.sms import NotADecomposition
 from lemmax.theory.tensors.solve import Field, Solution, realise, solve
@@ -45,10 +46,11 @@ class Cited:
 class TensorRank:
     """``lower`` ≤ R(T) ≤ ``upper`` over ``field``, with a proof of each side.
 
-    ``decomposition`` has ``upper`` terms; ``bound`` is a chain of lemmas that gives ``lower``;
-    ``reasons`` names the constructions behind the decomposition; ``cited`` are larger lower bounds
-    by theorems that lemmax does not prove; ``names`` are the keys, queries and values; ``stopped``
-    says that time ended the search.
+    ``decomposition`` has ``upper`` terms, unless ``real`` has fewer: terms that are proved to
+    exist, over R and C. ``bound`` is a chain of lemmas that gives ``lower``; ``reasons`` names the
+    constructions behind the decomposition; ``cited`` are larger lower bounds by theorems that
+    lemmax does not prove; ``names`` are the keys, queries and values; ``stopped`` says that time
+    ended the search.
     """
 
     array: Array
@@ -59,6 +61,7 @@ class TensorRank:
     cited: tuple[Cited, ...] = ()
     names: tuple[tuple[Hashable, ...], ...] | None = None
     stopped: bool = False
+    real: RealDecomposition | None = None
 
     @property
     def lower(self) -> int:
@@ -67,8 +70,8 @@ class TensorRank:
 
     @property
     def upper(self) -> int:
-        """The number of terms of ``decomposition``."""
-        return len(self.decomposition)
+        """The number of terms of ``decomposition``, or of ``real``."""
+        return len(self.decomposition if self.real is None else self.real)
 
     @property
     def rank(self) -> int | None:
@@ -85,7 +88,7 @@ class TensorRank:
                 "lower": self.lower,
                 "upper": self.upper,
                 "proof": list(self.bound.steps),
-                **self.decomposition.certificate_fields(),
+                **(self.decomposition if self.real is None else self.real).certificate_fields(),
             },
         )
 
@@ -113,12 +116,30 @@ class TensorRank:
             )
         if len(other) >= self.upper:
             return self
-        return replace(self, decomposition=other, reasons=("a given decomposition",))
+        return replace(self, decomposition=other, real=None, reasons=("a given decomposition",))
+
+    def with_real(self, other: RealDecomposition) -> TensorRank:
+        """This result with a real decomposition that is proved to exist, where it is shorter.
+
+        ``decomposition`` stays, for its terms are explicit. Raises
+        :class:`~lemmax.theory.tensors.sms.NotADecomposition` over Q, or if nothing is proved.
+        """
+        if self.field == "Q":
+            raise NotADecomposition("Real terms do not bound the rank over Q.")
+        if not other.proves(self.array):
+            raise NotADecomposition(
+                f"It is not proved that {len(other)} real terms add up to the tensor."
+            )
+        if len(other) >= self.upper:
+            return self
+        return replace(self, real=other, reasons=("real terms near a numerical fit",))
 
     def in_words(self) -> list[str]:
         """The terms of the decomposition, one line each, with the names of the database."""
-        indices = tuple(tuple(range(n)) for n in self.array.shape)
-        return in_words(self.decomposition, self.names or indices)
+        names = self.names or tuple(tuple(range(n)) for n in self.array.shape)
+        if self.real is None:
+            return in_words(self.decomposition, names)
+        return [*in_words(self.real.exact, names), self.real.in_words()]
 
     def to_latex(self) -> str:
         """The interval, or the rank, as a formula."""
