@@ -6,27 +6,15 @@ installed; plain Python runs the same loops, only far slower.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
 import numpy as np
 from numpy.typing import NDArray
 
-try:
-    from numba import njit
-except ImportError:  # the extra "fast" is not installed
-    njit = None
+from lemmax.theory.tensors.flip_kernel import compiled
 
 PRIME = 2**31 - 1
 """Products of two residues stay below 2⁶², so int64 holds them."""
 
 Residues = NDArray[np.int64]
-Function = TypeVar("Function", bound=Callable[..., object])
-
-
-def compiled(function: Function) -> Function:
-    """The function, compiled at its first call where numba is installed."""
-    return function if njit is None else njit(cache=True)(function)  # type: ignore[no-any-return]
 
 
 def residues(array: NDArray[np.int64] | NDArray[np.object_]) -> Residues:

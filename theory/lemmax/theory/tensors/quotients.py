@@ -36,7 +36,7 @@ _LARGEST = 2**20
 
 @dataclass(frozen=True)
 class Kill:
-    """The vector e_i (``other`` is None) or e_i + sign·e_other of ``mode``, gained in ``gaining``."""
+    """The vector e_i (``other`` is None) or e_i + sign·e_other of a mode, and what it gains."""
 
     gaining: int
     mode: int
@@ -67,7 +67,7 @@ class State:
 
     @property
     def value(self) -> int:
-        return self.gain + max(self.array.shape)
+        return self.gain + int(max(self.array.shape))
 
 
 def kills(array: Array) -> Iterator[Kill]:
@@ -89,10 +89,10 @@ def kills(array: Array) -> Iterator[Kill]:
                 for i, j in combinations(range(c), 2):
                     vectors.append((i, j, -1))
                     stack.append(G[:, :, i] - G[:, :, j])
-            gains = b - modular.ranks(np.stack(stack)) if len(G) else np.full(len(stack), b)
-            for (i, j, sign), gain in zip(vectors, gains.tolist(), strict=True):
+            gains = b - modular.ranks(np.stack(stack))
+            for vector, gain in zip(vectors, gains.tolist(), strict=True):
                 if gain:
-                    yield Kill(gaining, mode, i, j, sign, gain)
+                    yield Kill(gaining, mode, *vector, gain)
 
 
 def after(state: State, kill: Kill) -> State | None:

@@ -91,7 +91,8 @@ def span_of_rank_ones(
 
 def _contracted(equations: Residues, x: Residues) -> Residues:
     """The equations of {y : x⊗y ∈ L} for every row of x, from those of L (equations, b, c)."""
-    return np.einsum("xb,ebc->xec", x, equations) % modular.PRIME
+    found: Residues = np.einsum("xb,ebc->xec", x, equations) % modular.PRIME
+    return found
 
 
 def _equations(L: Residues, rows: int) -> Residues:
@@ -184,7 +185,7 @@ def _rank_two(
 
 
 def _small(residues: Residues) -> list[int] | None:
-    """A vector of small integers on the same line mod the prime, if dividing by an entry finds it."""
+    """A vector of small integers on the same line mod the prime, if an entry divides it so."""
     for pivot in residues[residues != 0][:4]:
         line = residues * pow(int(pivot), -1, modular.PRIME) % modular.PRIME
         line = np.where(line > modular.PRIME // 2, line - modular.PRIME, line)
