@@ -16,6 +16,8 @@ come out of numba and of plain Python, where the state is a list.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
 from math import gcd
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -24,30 +26,27 @@ from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-try:
-    import numba
+numba: Any = None
+with suppress(ImportError):
+    numba = import_module("numba")
 
-    COMPILED = True
+COMPILED = numba is not None
 
-    def helper(function: Function) -> Function:
-        """Compile into whatever calls it."""
-        return cast(Function, numba.njit(error_model="numpy")(function))
 
-    def compiled(function: Function) -> Function:
-        """Compile on first use; keep the machine code on disk where a place can be written to."""
-        try:
-            return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
-        except RuntimeError:  # no directory for the cache can be written to
-            return helper(function)
+def helper(function: Function) -> Function:
+    """Compile into whatever calls it; without numba leave it as it is."""
+    return cast(Function, numba.njit(error_model="numpy")(function)) if COMPILED else function
 
-except ImportError:
-    COMPILED = False
 
-    def helper(function: Function) -> Function:
-        """Leave the function as it is: numba is not installed."""
+def compiled(function: Function) -> Function:
+    """Compile on first use; keep the machine code on disk where a place can be written to."""
+    if not COMPILED:
         return function
+    try:
+        return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
+    except RuntimeError:  # no directory for the cache can be written to
+        return helper(function)
 
-    compiled = helper
 
 State: TypeAlias = Any
 """A vector of integers: first the numbers named here, then the regions that some of them name."""

@@ -27,7 +27,7 @@ from lemmax.theory.tensors.lifting import ENTRIES, jacobian_entries, lift
 from lemmax.theory.tensors.linear import integers
 
 VISITS = (
-    *((0, warmth) for warmth in (0.5, 0.85, 1.0)),
+    *((0, warmth) for warmth in (0.3, 0.6, 0.95)),
     *((p, warmth) for warmth in (0.6, 1.0) for p in (3, 5, 7)),
 )
 """The walks of a round: a prime, 0 for Z, and how warm the walk is."""
@@ -37,7 +37,7 @@ FAILURES = 4  # to lift decompositions of one length, before longer ones are tri
 FAILURE = 100_000  # steps that a failure to lift counts for, and 4 for an entry of its Jacobian
 CHUNK = 100_000  # steps between two looks at the clock, compiled
 PLAIN_CHUNK = 500  # and in plain Python
-PATIENCE = 2_000  # flips without gain before a plus transition
+PATIENCE = 5_000  # flips without gain before a plus transition
 MARGIN = 2  # terms above the best
 WANDER = 1_000  # flips between two decompositions of one length that are tried to be lifted
 BOUND = 1  # entries over Z
