@@ -22,7 +22,8 @@ from lemmax.theory.tensors.slices import slice_sum
 def of_table(rows: Any) -> Array:
     """The database whose keys are the rows and whose entries are values."""
     table = np.array(rows)
-    return (table[:, :, None] == np.arange(table.max() + 1)).astype(int)
+    found: Array = (table[:, :, None] == np.arange(table.max() + 1)).astype(int)
+    return found
 
 
 def matrix_product(n: int) -> Array:
@@ -133,7 +134,7 @@ def test_never_longer_than_the_start_and_always_exact() -> None:
 def test_entries_other_than_0_and_1() -> None:
     T = np.random.default_rng(3).integers(-40, 41, (3, 3, 4))
     start = shortest_slices(T)
-    found = shorten(T, start, target=0, steps=20_000)
+    found = shorten(T, start, target=0, steps=5_000)
     assert len(found) <= len(start)
     assert found.adds_up_to(T)
 
@@ -147,7 +148,7 @@ def test_entries_that_no_walk_over_the_integers_can_hold() -> None:
 
 
 def test_starts_that_a_ring_does_not_have() -> None:
-    """Halves are no integers, thirds no residues mod 3, roots of 2 neither: the walks start anew."""
+    """Halves are no integers, thirds no residues mod 3, roots neither: the walks start anew."""
     T = of_table([[0, 1], [1, 0]])
     half, thirds = fmpq(1, 2), fmpq(1, 3)
     signs = rational_terms(T.shape, [[[1, s], [1, s], [half, s * half]] for s in (1, -1)])

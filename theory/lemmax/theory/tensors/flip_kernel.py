@@ -16,6 +16,8 @@ come out of numba and of plain Python, where the state is a list.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from importlib import import_module
 from math import gcd
 from typing import Any, TypeAlias, TypeVar, cast
 
@@ -24,39 +26,36 @@ from numpy.typing import NDArray
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
-try:
-    import numba
+numba: Any = None
+with suppress(ImportError):
+    numba = import_module("numba")
 
-    COMPILED = True
+COMPILED = numba is not None
 
-    def helper(function: Function) -> Function:
-        """Compile into whatever calls it."""
-        return cast(Function, numba.njit(error_model="numpy")(function))
 
-    def compiled(function: Function) -> Function:
-        """Compile on first use; keep the machine code on disk where a place can be written to."""
-        try:
-            return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
-        except RuntimeError:  # no directory for the cache can be written to
-            return helper(function)
+def helper(function: Function) -> Function:
+    """Compile into whatever calls it; without numba leave it as it is."""
+    return cast(Function, numba.njit(error_model="numpy")(function)) if COMPILED else function
 
-except ImportError:
-    COMPILED = False
 
-    def helper(function: Function) -> Function:
-        """Leave the function as it is: numba is not installed."""
+def compiled(function: Function) -> Function:
+    """Compile on first use; keep the machine code on disk where a place can be written to."""
+    if not COMPILED:
         return function
+    try:
+        return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
+    except RuntimeError:  # no directory for the cache can be written to
+        return helper(function)
 
-    compiled = helper
 
 State: TypeAlias = Any
 """A vector of integers: first the numbers named here, then the regions that some of them name."""
 
-LENGTH, ACTIVE, BEST, RANDOM, WEYL, SINCE, ROOM, WIDTH, ONE, LARGEST = range(10)
-SIZES, SPARE = 10, 13  # three numbers each: the shape, and where the spare rows are
-FACTORS, SCALARS, HASHES, TWINS, LISTED, PLACES, DENSE = range(16, 23)
-WEIGHTS, INVERSES, CHANCES, ROWS, SAVED = range(23, 28)
-HEADER = 28
+LENGTH, ACTIVE, BEST, RANDOM, WEYL, SINCE, LOOSE, ROOM, WIDTH, ONE, LARGEST = range(11)
+SIZES, SPARE = 11, 14  # three numbers each: the shape, and where the spare rows are
+FACTORS, SCALARS, HASHES, TWINS, LISTED, PLACES, DENSE = range(17, 24)
+WEIGHTS, INVERSES, CHANCES, ROWS, SAVED = range(24, 29)
+HEADER = 29
 
 MASK = 2**32 - 1
 SURE = 2**30  # a chance of 1
@@ -75,13 +74,15 @@ def draw(s: State, n: int) -> int:
     w = (s[WEYL] + 362437) & MASK
     s[RANDOM] = x
     s[WEYL] = w
-    return (((x + w) & MASK) * n) >> 32
+    drawn: int = (((x + w) & MASK) * n) >> 32
+    return drawn
 
 
 @helper
 def vector_of(s: State, mode: int, i: int) -> int:
     """Where the factor of a term begins."""
-    return s[FACTORS] + (mode * s[ROOM] + i) * s[WIDTH]
+    first: int = s[FACTORS] + (mode * s[ROOM] + i) * s[WIDTH]
+    return first
 
 
 @helper
@@ -147,7 +148,7 @@ def enter(s: State, mode: int, i: int) -> None:
 
 @helper
 def combine(s: State, mode: int, i: int, alpha: int, j: int, beta: int, p: int, out: int) -> int:
-    """Normalise alpha·f_i + beta·f_j into a row ``out``; return the scalar, 0 for the zero vector."""
+    """Normalise alpha·f_i + beta·f_j into a row; return the scalar, 0 for the zero vector."""
     n = s[SIZES + mode]
     u, v = vector_of(s, mode, i), vector_of(s, mode, j)
     lead = 0
@@ -227,7 +228,8 @@ def replace(s: State, mode: int, i: int, out: int) -> None:
 def same(s: State, mode: int, i: int, j: int) -> bool:
     """Whether two terms have the same factor."""
     first = s[HASHES] + mode * s[ROOM]
-    return s[first + i] == s[first + j]
+    equal: bool = s[first + i] == s[first + j]
+    return equal
 
 
 @helper
@@ -277,10 +279,10 @@ def merge(s: State, i: int, j: int, p: int) -> bool:
     if scalar:
         replace(s, mode, i, out)
         s[s[SCALARS] + i] = scalar
-        drop(s, j)
-    else:
-        drop(s, max(i, j))
-        drop(s, min(i, j))
+    for turn in range(2):  # the larger number first, because the last term moves
+        k = min(i, j) if turn else max(i, j)
+        if k == j or scalar == 0:
+            drop(s, k)
     return True
 
 
@@ -353,15 +355,16 @@ def flip(s: State, p: int, bound: int, floor: int) -> None:
             return
     s[scalars + i] = first
     s[scalars + j] = second
-    if first:
-        replace(s, b, i, s[SPARE])
-    if second:
-        replace(s, c, j, s[SPARE + 1])
+    length = s[LENGTH]
+    for side in range(2):
+        if s[s[SPARE + 1 + side] - 1]:
+            replace(s, c if side else b, j if side else i, s[SPARE + side])
+    for side in range(2):
+        if length > floor and mergeable(s, c if side else b, j if side else i) >= 0:
+            s[LOOSE] = length
     if first == 0 or second == 0:
         drop(s, j if first else i)
-        settle(s, p, floor)
-    elif s[LENGTH] > floor and (mergeable(s, b, i) >= 0 or mergeable(s, c, j) >= 0):
-        settle(s, p, floor)
+        s[LOOSE] = length
 
 
 @helper
@@ -387,12 +390,9 @@ def plus(s: State, p: int, bound: int) -> bool:
         third = third * s[scalars + j] % p if p else third * s[scalars + j]
         if not p and (abs(third) > HEAVIEST or not within(s, a, s[SPARE + 2], bound)):
             continue
-        new_a, new_b, new_c = (
-            vector_of(s, a, length),
-            vector_of(s, b, length),
-            vector_of(s, c, length),
-        )
-        old_a, old_b = vector_of(s, a, i), vector_of(s, b, j)
+        old_a, new_a = vector_of(s, a, i), vector_of(s, a, length)
+        old_b, new_b = vector_of(s, b, j), vector_of(s, b, length)
+        new_c = vector_of(s, c, length)
         for k in range(s[WIDTH] - 1):
             s[new_a + k] = s[old_a + k]
             s[new_b + k] = s[old_b + k]
@@ -401,8 +401,8 @@ def plus(s: State, p: int, bound: int) -> bool:
         for mode in range(3):
             enter(s, mode, length)
         s[LENGTH] = length + 1
-        replace(s, b, i, s[SPARE])
-        replace(s, a, j, s[SPARE + 2])
+        for side in range(2):
+            replace(s, a if side else b, j if side else i, s[SPARE + 2 * side])
         s[scalars + i] = s[s[SPARE + 1] - 1]
         s[scalars + j] = third
         return True
@@ -441,28 +441,30 @@ def walk(
 ) -> int:
     """Flip until at most ``goal`` terms are left or for so many steps; return the steps taken.
 
+    There is one call of every function: numba's compiler copies them, and its time counts.
+
     ``p`` is a prime or 0 for Z with entries up to ``bound``. After ``patience`` flips without
     gain a plus transition follows, up to ``margin`` terms above the best, then a return to the
     best. Two walks of n and m steps are one of n + m steps.
     """
-    if s[LENGTH] == 0:
-        recall(s)
-        settle(s, p, floor)
-        remember(s)
     for step in range(steps):
+        if s[LENGTH] == 0:
+            recall(s)
+        if s[LOOSE]:
+            settle(s, p, floor)
+            if s[LENGTH] < s[LOOSE] and s[LENGTH] <= s[BEST]:
+                remember(s)
+                s[SINCE] = 0
+            s[LOOSE] = 0
         if s[LENGTH] <= goal:
             return step
         s[SINCE] += 1
         if s[ACTIVE] == 0 or s[SINCE] > patience:
             if s[LENGTH] >= s[BEST] + margin or not plus(s, p, bound):
-                recall(s)
+                s[LENGTH] = 0  # the best is recalled
             s[SINCE] = 0
-            continue
-        before = s[LENGTH]
-        flip(s, p, bound, floor)
-        if s[LENGTH] < before and s[LENGTH] <= s[BEST]:
-            remember(s)
-            s[SINCE] = 0
+        else:
+            flip(s, p, bound, floor)
     return steps
 
 
@@ -490,7 +492,7 @@ def begin(
         heavy,
     ]
     header = np.zeros(HEADER, dtype=np.int64)
-    header[[BEST, ROOM, WIDTH, ONE, LARGEST]] = length, room, width, 1, 127
+    header[[BEST, LOOSE, ROOM, WIDTH, ONE, LARGEST]] = length, length + 1, room, width, 1, 127
     header[RANDOM] = random.integers(1, MASK)
     header[WEYL] = random.integers(MASK)
     header[SIZES : SIZES + 3] = [f.shape[1] for f in factors]

@@ -23,27 +23,30 @@ from numpy.typing import NDArray
 
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
-from lemmax.theory.tensors.lifting import lift
+from lemmax.theory.tensors.lifting import ENTRIES, jacobian_entries, lift
 from lemmax.theory.tensors.linear import integers
 
 VISITS = (
-    *((0, warmth) for warmth in (0.5, 0.85, 1.0)),
+    *((0, warmth) for warmth in (0.3, 0.6, 0.95)),
     *((p, warmth) for warmth in (0.6, 1.0) for p in (3, 5, 7)),
 )
 """The walks of a round: a prime, 0 for Z, and how warm the walk is."""
 
 FIRST_ROUND = 40_000  # steps of a walk; every round has twice as many as the one before
 FAILURES = 4  # to lift decompositions of one length, before longer ones are tried
-FAILURE = 100_000  # steps that a failure to lift counts for
+FAILURE = 100_000  # steps that a failure to lift counts for, and 4 for an entry of its Jacobian
 CHUNK = 100_000  # steps between two looks at the clock, compiled
 PLAIN_CHUNK = 500  # and in plain Python
-PATIENCE = 2_000  # flips without gain before a plus transition
+PATIENCE = 5_000  # flips without gain before a plus transition
 MARGIN = 2  # terms above the best
 WANDER = 1_000  # flips between two decompositions of one length that are tried to be lifted
 BOUND = 1  # entries over Z
 
 Terms = tuple[Sequence[NDArray[Any]], list[fmpq]]
 """Primitive integer factors, one row a term, and a rational scalar for every term."""
+
+Reduced = tuple[list[NDArray[np.int64]], NDArray[np.int64]]
+"""Normalised factors and scalars over Z or F_p."""
 
 
 def shorten(
@@ -139,7 +142,7 @@ class _Search:
             if found is not None:
                 self._improve(p, found)
                 continue
-            self.steps -= FAILURE
+            self.steps -= FAILURE + 4 * min(ENTRIES, jacobian_entries(self.array, length))
             self.failures[p] = self.failures.get(p, 0) + 1
             if self.failures[p] % FAILURES:
                 walk(-1, WANDER)
@@ -171,21 +174,20 @@ class _Search:
 
     def _begin(self, p: int) -> Any:
         """The state of a walk from the best decomposition, None if the ring does not have it."""
-        return None if self.best.families else self._state(p, _primitive(self.best))
+        return None if self.best.families else self._state(p, over(p, primitive(self.best)))
 
     def _first(self, p: int) -> Any:
         """The state of a walk from the best decomposition, else from the fibres of the tensor."""
         state = self._begin(p)
-        return self._state(p, _fibres(self.array)) if state is None else state
+        return self._state(p, over(p, fibres(self.array))) if state is None else state
 
-    def _state(self, p: int, terms: Terms) -> Any:
+    def _state(self, p: int, terms: Reduced | None) -> Any:
         from lemmax.theory.tensors import flip_kernel as kernel
 
-        reduced = _over(p, terms)
-        return None if reduced is None else kernel.begin(*reduced, MARGIN, p, self.seed)
+        return None if terms is None else kernel.begin(*terms, MARGIN, p, self.seed)
 
 
-def _primitive(decomposition: Decomposition) -> Terms:
+def primitive(decomposition: Decomposition) -> Terms:
     """Rational terms with primitive integer factors whose first nonzero entry is positive."""
     factors: list[list[list[int]]] = [[], [], []]
     scalars = []
@@ -201,7 +203,7 @@ def _primitive(decomposition: Decomposition) -> Terms:
     return [np.array(f, dtype=object) for f in factors], scalars
 
 
-def _fibres(array: Array) -> Terms:
+def fibres(array: Array) -> Terms:
     """T = Σ e_i⊗e_j⊗T[i, j, :], along the mode with the fewest nonzero fibres."""
     counts = [np.count_nonzero((array != 0).any(axis=mode)) for mode in range(3)]
     mode = int(np.argmin(counts))
@@ -212,10 +214,10 @@ def _fibres(array: Array) -> Terms:
         term = [unit[0][i], unit[1][j]]
         term.insert(mode, turned[i, j])
         terms.append(term)
-    return _primitive(rational_terms(array.shape, terms))
+    return primitive(rational_terms(array.shape, terms))
 
 
-def _over(p: int, terms: Terms) -> tuple[list[NDArray[Any]], NDArray[Any]] | None:
+def over(p: int, terms: Terms) -> Reduced | None:
     """The terms over F_p or Z, normalised; None if that is impossible or the numbers are large."""
     from lemmax.theory.tensors import flip_kernel as kernel
 
@@ -229,6 +231,8 @@ def _over(p: int, terms: Terms) -> tuple[list[NDArray[Any]], NDArray[Any]] | Non
         return None
     residues = [int(s.p) * pow(int(s.q), -1, p) % p for s in scalars]
     kept = [r for r, x in enumerate(residues) if x]
+    if not kept:
+        return None
     reduced = [np.array(f[kept] % p, dtype=np.int64) for f in factors]
     weights = np.array([residues[r] for r in kept], dtype=np.int64)
     for f in reduced:

@@ -45,7 +45,7 @@ def lift(
     deadline: float | None = None,
     seed: int = 0,
 ) -> Decomposition | None:
-    """A decomposition over Q with as many terms, congruent mod p to the given one; None if not found.
+    """A decomposition over Q that is congruent mod p to the given one, or None if none is found.
 
     First two factors of every term are taken for small rational numbers and the third is solved
     for over Q. Then Hensel's lemma: the residues that a maximal invertible minor of the Jacobian
@@ -62,8 +62,8 @@ def lift(
     factors = [np.asarray(f, dtype=np.int64) % p for f in factors]
     random = np.random.default_rng([seed, p])
     makers = (by_solving(array, factors, p), by_hensel(array, factors, p, random))
-    entries = array.size * len(factors[0]) * sum(array.shape)
-    attempts = min(ATTEMPTS, 2 * ENTRIES // entries) if entries <= ENTRIES else 0
+    entries = jacobian_entries(array, len(factors[0]))
+    attempts = min(ATTEMPTS, 1 + ENTRIES // (2 * entries)) if entries <= ENTRIES else 0
     for maker, tries in zip(makers, (3, attempts), strict=True):
         for found in islice(maker, tries):
             if found is not None and found.adds_up_to(array):
@@ -71,6 +71,11 @@ def lift(
             if deadline is not None and time.monotonic() > deadline:
                 return None
     return None
+
+
+def jacobian_entries(array: Array, length: int) -> int:
+    """The size of the Jacobian matrix of so many terms."""
+    return int(array.size) * length * sum(array.shape)
 
 
 def by_solving(array: Array, factors: Factors, p: int) -> Iterator[Decomposition | None]:
@@ -93,7 +98,7 @@ def by_solving(array: Array, factors: Factors, p: int) -> Iterator[Decomposition
 
 
 def _small_vector(row: NDArray[np.int64], p: int) -> list[int]:
-    """Of the multiples of a vector mod p the one with the smallest numbers, without denominators."""
+    """The multiple of a vector mod p with the smallest numbers, without denominators."""
 
     def lifted(factor: int) -> list[int]:
         numbers = [SMALL[p][int(x) * factor % p] for x in row]

@@ -1,0 +1,98 @@
+"""Flips a second and the time to Strassen's 7 terms, compiled against plain Python in the same run.
+
+``python benchmarks/bench_search.py`` prints CPU seconds, one thread. The peer is the same loop
+without numba.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+import time
+from typing import Any
+
+import numpy as np
+
+from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.flips import fibres, over, shorten
+from lemmax.theory.tensors.slices import slice_sum
+
+MODULE = "lemmax.theory.tensors.flip_kernel"
+
+
+def kernels() -> tuple[Any, Any]:
+    """The compiled module and the plain one."""
+    compiled = importlib.import_module(MODULE)
+    del sys.modules[MODULE]
+    numba, sys.modules["numba"] = sys.modules.get("numba"), None  # type: ignore[assignment]
+    plain = importlib.import_module(MODULE)
+    del sys.modules["numba"]
+    if numba is not None:
+        sys.modules["numba"] = numba
+    sys.modules[MODULE] = compiled
+    return compiled, plain
+
+
+def matrix_product(n: int) -> Array:
+    """The tensor of the product of n × n matrices."""
+    T = np.zeros((n * n, n * n, n * n), dtype=int)
+    for i, j, k in np.ndindex(n, n, n):
+        T[i * n + j, j * n + k, k * n + i] = 1
+    return T
+
+
+def random_table(keys: int, queries: int, values: int) -> Array:
+    """A total table with random values."""
+    table = np.random.default_rng(0).integers(0, values, (keys, queries))
+    found: Array = (table[:, :, None] == np.arange(values)).astype(int)
+    return found
+
+
+def seconds(
+    kernel: Any, T: Array, p: int, goal: int, steps: int, seed: int = 0
+) -> tuple[float, int]:
+    """The CPU time of a walk and its steps."""
+    terms = over(p, fibres(T))
+    assert terms is not None
+    state = kernel.begin(*terms, 2, p, seed)
+    start = time.process_time()
+    taken = kernel.walk(state, p, 1, 0, 2, 2000, goal, steps)
+    return time.process_time() - start, taken
+
+
+def main() -> None:
+    """All comparisons."""
+    compiled, plain = kernels()
+    start = time.process_time()
+    seconds(compiled, matrix_product(2), 0, 0, 1)
+    print(f"compiling the walk, or loading it: {time.process_time() - start:.2f} s")
+    tensors = {"<2,2,2>": matrix_product(2), "table 12 x 4 x 8": random_table(12, 4, 8)}
+    tensors["table 20 x 8 x 13"] = random_table(20, 8, 13)
+    for name, T in tensors.items():
+        for p in (0, 3, 7):
+            ours, taken = seconds(compiled, T, p, 0, 1_000_000)
+            peer, fewer = seconds(plain, T, p, 0, 10_000)
+            rate, other = taken / ours, fewer / peer
+            ring = f"F{p}" if p else "Z"
+            print(
+                f"{name:<18} over {ring:<2} {rate / 1e6:6.2f} million flips a second, "
+                f"plain {other / 1e6:6.3f}: {rate / other:5.0f} times"
+            )
+    times = []
+    for kernel in (compiled, plain):
+        spent = [seconds(kernel, matrix_product(2), 0, 7, 200_000, seed) for seed in range(5)]
+        times.append(float(np.median([t for t, _ in spent])))
+    print(
+        f"<2,2,2> to 7 terms, median of 5 walks over Z: {times[0] * 1e3:.2f} ms, "
+        f"plain {times[1] * 1e3:.0f} ms: {times[1] / times[0]:.0f} times"
+    )
+    T = random_table(12, 4, 8)
+    first = min((slice_sum(T, mode) for mode in range(3)), key=len)
+    start = time.process_time()
+    found = shorten(T, first, target=0)
+    spent_all = time.process_time() - start
+    print(f"table 12 x 4 x 8, 10⁷ steps: {len(first)} -> {len(found)} terms, {spent_all:.1f} s")
+
+
+if __name__ == "__main__":
+    main()
