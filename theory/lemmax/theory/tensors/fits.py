@@ -81,7 +81,9 @@ class Problem:
         found = np.empty((self.size, self.size))
         for m, X in enumerate(factors):
             place = slice(ends[m], ends[m + 1])
-            found[place, place] = np.kron(np.eye(len(X)), grams[(m + 1) % 3] * grams[(m + 2) % 3])
+            own = np.zeros((len(X), self.terms, len(X), self.terms))
+            own[range(len(X)), :, range(len(X)), :] = grams[(m + 1) % 3] * grams[(m + 2) % 3]
+            found[place, place] = own.reshape(X.size, X.size)
             for n in range(m + 1, 3):
                 Y, other = factors[n], grams[3 - m - n]
                 block = X[:, None, None, :] * Y.T[None, :, :, None] * other[None, :, None, :]

@@ -424,7 +424,8 @@ def _ball(
     size = len(jacobian)
     if size > jacobian.shape[1]:
         return None
-    triangle, order = qr(jacobian, mode="r", pivoting=True, check_finite=False)
+    pivoted: Any = qr(jacobian, mode="r", pivoting=True, check_finite=False)
+    triangle, order = pivoted
     pivots = np.abs(triangle.diagonal())
     if pivots[-1] < 1e-7 * pivots[0]:
         return None
