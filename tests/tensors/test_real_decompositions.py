@@ -20,8 +20,9 @@ from lemmax import checker
 from lemmax.checker import LIMITS, NotACertificate, check
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.fits import Problem, descend
-from lemmax.theory.tensors.kantorovich import EQUATIONS, RealDecomposition, mapped, real_fit
+from lemmax.theory.tensors.kantorovich import EQUATIONS, RealDecomposition, real_fit
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
+from lemmax.theory.tensors.shared import mapped
 from lemmax.theory.tensors.slices import slice_sum
 from lemmax.theory.tensors.sms import NotADecomposition
 

@@ -2316,19 +2316,22 @@ def check_ball(
     affordable(4 * len(free) ** 3, _INVERSE_BITS, _INVERSE_BITS, "The inverse")
     X = [[int(x * h) for x in row] for row in stack]
     column = {place: n for n, place in enumerate(free)}
-    value, jacobian = [], []  # times h^3 d, and times h^2
+    value: list[int] = []  # times h^3 d
+    jacobian: list[dict[int, int]] = []  # times h^2
     for i, j, k in itertools.product(range(a), range(b), range(c)):
-        total, row, occurs = -S[i][j][k] * h**3, {}, False
+        total, occurs = -S[i][j][k] * h**3, False
+        derivative: dict[int, int] = {}
         for r in range(len(centre)):
             x, y, z = X[i][r], X[a + j][r], X[a + b + k][r]
             at = [column.get(n * len(centre) + r) for n in (i, a + j, a + b + k)]
             total += x * y * z * d
-            row |= {n: w for n, w in zip(at, (y * z, x * z, x * y), strict=True) if n is not None}
+            by = zip(at, (y * z, x * z, x * y), strict=True)
+            derivative |= {n: w for n, w in by if n is not None}
             given = (w for n, w in zip(at, (x, y, z), strict=True) if n is None)
             occurs |= all(given) and at != [None] * 3
         if occurs:
             value.append(total)
-            jacobian.append(row)
+            jacobian.append(derivative)
         elif total:
             yield Step(
                 False, f"no free entry contributes to ({i}, {j}, {k}), where the sum is wrong"
@@ -2343,15 +2346,15 @@ def check_ball(
         yield Step(False, "the derivative is singular, or nearly")
         return
     kappa = 0
-    for i, y in enumerate(Y):
+    for i, line in enumerate(Y):
         product = [0] * N
-        for w, row in zip(y, jacobian, strict=True):
+        for w, row in zip(line, jacobian, strict=True):
             for n, x in row.items():
                 product[n] += w * x
         product[i] -= one
         kappa = max(kappa, sum(map(abs, product)))
-    eta = Fraction(max(abs(dot(y, value)) for y in Y), one * h * d)
-    norm = Fraction(max(sum(map(abs, y)) for y in Y), 1 << _INVERSE_BITS)
+    eta = Fraction(max(abs(dot(line, value)) for line in Y), one * h * d)
+    norm = Fraction(max(sum(map(abs, line)) for line in Y), 1 << _INVERSE_BITS)
     sums = [sum(map(abs, row)) for row in X]
     size = Fraction(max(sums[:a]) + max(sums[a : a + b]) + max(sums[a + b :]), h)
     slope = Fraction(kappa, one) + norm * (2 * radius * size + 3 * len(centre) * radius**2)
@@ -2366,7 +2369,10 @@ _INVERSE_BITS = 96  # after the point, in the approximate inverse
 
 
 def approximate_inverse(rows: list[list[int]]) -> list[list[int]] | None:
-    """The inverse of a matrix, both in units of 2^-_INVERSE_BITS; no claim on its precision."""
+    """The inverse of a matrix, both in units of 2^-_INVERSE_BITS; no claim on its precision.
+
+    None where a pivot is zero, or where the numbers grow so long that it would be useless.
+    """
     swaps = []
     for c in range(len(rows)):
         found = max(range(c, len(rows)), key=lambda i: abs(rows[i][c]))
@@ -2376,6 +2382,8 @@ def approximate_inverse(rows: list[list[int]]) -> list[list[int]] | None:
         if not pivot:
             return None
         top = rows[c] = [(x << _INVERSE_BITS) // pivot for x in rows[c]]
+        if bits_of([top, [row[c] for row in rows]]) > 2 * _INVERSE_BITS:
+            return None
         for i, row in enumerate(rows):
             if i != c and (f := row[c]):
                 row[c] = 0

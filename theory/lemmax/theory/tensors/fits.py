@@ -14,7 +14,7 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from flint import fmpq, fmpq_mat
+from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
@@ -22,6 +22,7 @@ from lemmax.theory.rank import pivot_columns
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 from lemmax.theory.tensors.reductions import concise
+from lemmax.theory.tensors.shared import Rows, Shared, identity, mapped
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -81,7 +82,9 @@ class Problem:
         found = np.empty((self.size, self.size))
         for m, X in enumerate(factors):
             place = slice(ends[m], ends[m + 1])
-            found[place, place] = np.kron(np.eye(len(X)), grams[(m + 1) % 3] * grams[(m + 2) % 3])
+            own = np.zeros((len(X), self.terms, len(X), self.terms))
+            own[range(len(X)), :, range(len(X)), :] = grams[(m + 1) % 3] * grams[(m + 2) % 3]
+            found[place, place] = own.reshape(X.size, X.size)
             for n in range(m + 1, 3):
                 Y, other = factors[n], grams[3 - m - n]
                 block = X[:, None, None, :] * Y.T[None, :, :, None] * other[None, :, None, :]
@@ -398,28 +401,77 @@ def fit(
     core = concise(array)
     if terms < max(core.array.shape):
         return None
-    order = sorted(range(3), key=lambda m: core.array.shape[m])
-    back = [order.index(m) for m in range(3)]
-    inner = core.array.transpose(order)
-    largest = max(abs(int(x)) for x in inner.ravel())
-    problem = Problem(np.array(inner / largest, dtype=np.float64), terms)
     if start is not None:
         for mode, kept in enumerate(core.kept):
             start = start.chosen(mode, kept)
-        start = start.permuted(order)
-    for point, rng in starts(problem, start, tries, seed):
-        fitted = converged(problem, point, deadline)
-        if fitted is None:
-            continue
-        for penalty in _PENALTIES:
-            sparse = sparsified(problem, fitted, penalty, deadline) if penalty else fitted
-            if sparse is None:
-                continue
-            values = Rounding(problem, rng, 0.5, [_BUDGET], deadline)(sparse)
-            found = None if values is None else exact(inner, terms, values)
-            if found is not None:
-                found = core.extend(found.permuted(back))
-                return found if found.adds_up_to(array) else None
+    bases = [Basis.of(core.array, 0, identity(core.array.shape[0]))]
+    for mode in (2, 1, 0):
+        shared = Shared.of(core.array, mode)
+        if shared.count and shared.rows != identity(core.array.shape[mode]):
+            bases.append(Basis.of(core.array, mode, shared.rows))
+    searches = [basis.search(start, terms, tries, seed, deadline) for basis in bases]
+    for attempt in range(tries):
+        found = next(searches[attempt // 2 % len(searches)])
+        if found is not None:
+            found = core.extend(found)
+            return found if found.adds_up_to(array) else None
         if late(deadline):
             break
     return None
+
+
+@dataclass(frozen=True)
+class Basis:
+    """A tensor with a basis change in one mode, its modes in the order of their sizes."""
+
+    array: Array
+    order: tuple[int, ...]
+    mode: int
+    rows: Rows
+
+    @classmethod
+    def of(cls, array: Array, mode: int, rows: Rows) -> Basis:
+        order = tuple(sorted(range(3), key=lambda m: array.shape[m]))
+        return cls(mapped(array, mode, rows).transpose(order), order, mode, rows)
+
+    def search(
+        self,
+        start: Decomposition | None,
+        terms: int,
+        tries: int,
+        seed: int,
+        deadline: float | None,
+    ) -> Iterator[Decomposition | None]:
+        """What each starting point leads to, as decompositions of the given tensor."""
+        largest = max(abs(int(x)) for x in self.array.ravel())
+        problem = Problem(np.array(self.array / largest, dtype=np.float64), terms)
+        if start is not None:
+            rows = [[fmpq(x) for x in row] for row in self.rows]
+            start = start.mapped(self.mode, rows).permuted(self.order)
+        back = fmpq_mat(fmpz_mat([list(row) for row in self.rows])).inv().tolist()
+        for point, rng in starts(problem, start, tries, seed):
+            found = self._from(problem, point, rng, deadline)
+            if found is None:
+                yield None
+            else:
+                unordered = found.permuted([self.order.index(m) for m in range(3)])
+                yield unordered.mapped(self.mode, back)
+
+    def _from(
+        self,
+        problem: Problem,
+        point: Floats,
+        rng: np.random.Generator,
+        deadline: float | None,
+    ) -> Decomposition | None:
+        fitted = converged(problem, point, deadline)
+        if fitted is None:
+            return None
+        for penalty in _PENALTIES:
+            sparse = sparsified(problem, fitted, penalty, deadline) if penalty else fitted
+            if sparse is not None and not late(deadline):
+                values = Rounding(problem, rng, 0.5, [_BUDGET], deadline)(sparse)
+                found = None if values is None else exact(self.array, problem.terms, values)
+                if found is not None:
+                    return found
+        return None

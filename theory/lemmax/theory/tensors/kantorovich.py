@@ -31,26 +31,24 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from scipy.linalg import qr
 
 from lemmax.theory import certificates
-from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, matrix_rank
-from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector, rank_factorisation
-from lemmax.theory.tensors.fits import Flags, Floats, Problem, converged, descend, late, starts
-from lemmax.theory.tensors.linear import independent, left_kernel
+from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector
+from lemmax.theory.tensors.fits import Floats, Problem, converged, descend, late, starts
 from lemmax.theory.tensors.reductions import Concise, concise
+from lemmax.theory.tensors.shared import Pattern, Rows, Shared, identity, mapped
 
 EQUATIONS = 400  # the most that the independent checker takes
 _BITS = 80  # of the centre, after the point
 _INVERSE_BITS = 48  # of the approximate inverse, after the point
 
 _ZERO = fmpq(0)
-
-Rows: TypeAlias = tuple[tuple[int, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -151,12 +149,6 @@ def _map_fields(rows: Rows) -> list[Any]:
     return [[certificates.number(x) for x in row] for row in rows]
 
 
-def mapped(array: Array, mode: int, rows: Rows) -> Array:
-    """The tensor with an integer matrix applied to one mode."""
-    product = np.tensordot(np.array(rows, dtype=object), array.astype(object), (1, mode))
-    return np.moveaxis(product, 0, mode)
-
-
 def remainder(array: Array, exact: Decomposition) -> tuple[Array, int]:
     """scale · (T - Σ exact terms) as an integer tensor, and the scale."""
     entries = [x for part in exact.tensor() for row in part for x in row]
@@ -246,90 +238,16 @@ def _dyadic(x: float) -> fmpq:
     return fmpq(round(Fraction(x) * 2**_BITS), 2**_BITS)
 
 
-@dataclass(frozen=True)
-class Pattern:
-    """Entries of the factors that are given, by place; the others are free."""
-
-    given: dict[int, fmpq]
-
-    def free(self, size: int) -> Flags:
-        """Flags of the entries that are not given."""
-        flags = np.ones(size, dtype=bool)
-        flags[list(self.given)] = False
-        return flags
-
-    def equations(self, problem: Problem) -> int:
-        """How many entries of the tensor depend on the free entries."""
-        free = self.free(problem.size)
-        present = free.copy()
-        present[[place for place, x in self.given.items() if x]] = True
-        products = [
-            np.einsum("ir,jr,kr->ijkr", *map(np.int64, problem.factors(flags)))  # type: ignore[arg-type]
-            for flags in (present, present & ~free)
-        ]
-        return int((products[0] > products[1]).any(axis=3).sum())
-
-
-def rank_ones(array: Array, mode: int) -> list[list[fmpq]]:
-    """Integer vectors y for which the combination Σ y_i T_i of the slices has rank one.
-
-    The slices themselves, their sum, and combinations that vanish outside one index of another
-    mode: in a database the sum of the values is its domain, and of two keys that differ in one
-    query only, the difference has rank one.
-    """
-    n = array.shape[mode]
-    found = [[fmpq(int(i == j)) for j in range(n)] for i in range(n)]
-    found.append([fmpq(1)] * n)
-    found = [y for y in found if matrix_rank(_combined(array, mode, y)) == 1]
-    for other in range(3):
-        if other != mode:
-            for q in range(array.shape[other]):
-                rest = flattening(np.delete(array, q, axis=other), mode)
-                found.extend(left_kernel(fmpq_mat(fmpz_mat(rest.tolist()))))
-    return found
-
-
-def _combined(array: Array, mode: int, y: Sequence[fmpq]) -> Array:
-    return mapped(array, mode, (tuple(int(x.p) for x in y),)).squeeze(mode)
-
-
-@dataclass(frozen=True)
-class Shared:
-    """A basis of the slices of one mode whose first ones have rank one, and are shared."""
-
-    mode: int
-    rows: Rows
-    count: int
-
-    @classmethod
-    def of(cls, array: Array, mode: int) -> Shared:
-        n = array.shape[mode]
-        found = rank_ones(array, mode)
-        units = [[fmpq(int(i == j)) for j in range(n)] for i in range(n)]
-        chosen = independent([*found, *units])
-        rows = tuple(tuple(int(x.p) for x in (*found, *units)[i]) for i in chosen)
-        return cls(mode, rows, sum(i < len(found) for i in chosen))
-
-    def pattern(self, array: Array, terms: int) -> Pattern:
-        """The given entries of a decomposition of the mapped tensor with the shared slices.
-
-        A slice M of rank one in place i is the term e_i⊗M, which may also contribute to the slices
-        that are not shared; the other terms contribute to the latter only. Nothing is lost: some
-        decomposition of least length looks like this (Alexeev, Forbes and Tsimerman 2011).
-        """
-        first = np.cumsum([0, *array.shape]).tolist()
-        given = {
-            (first[self.mode] + i) * terms + r: fmpq(int(r == i))
-            for i in range(self.count)
-            for r in range(terms)
-        }
-        for r in range(self.count):
-            parts = rank_factorisation(np.take(array, r, axis=self.mode))
-            others = [m for m in range(3) if m != self.mode]
-            for other, (vector,) in zip(others, parts, strict=True):
-                for row, x in enumerate(vector):
-                    given[(first[other] + row) * terms + r] = x
-        return Pattern(given)
+def equations(problem: Problem, pattern: Pattern) -> int:
+    """How many entries of the tensor depend on the free entries."""
+    free = pattern.free(problem.size)
+    present = free.copy()
+    present[[place for place, x in pattern.given.items() if x]] = True
+    products = [
+        np.einsum("ir,jr,kr->ijkr", *map(np.int64, problem.factors(flags)))  # type: ignore[arg-type]
+        for flags in (present, present & ~free)
+    ]
+    return int((products[0] > products[1]).any(axis=3).sum())
 
 
 def real_fit(
@@ -377,16 +295,12 @@ def real_fit(
         return None
     plans = [Shared.of(core.array, mode) for mode in (2, 1, 0)]
     plans = [plan for plan in plans if 0 < plan.count < core.array.shape[plan.mode]]
-    for shared in (Shared(0, _identity(core.array.shape[0]), 0), *plans):
+    for shared in (Shared(0, identity(core.array.shape[0]), 0), *plans):
         found = _shared_fit(core.array, terms, shared, deadline, tries, seed)
         if found is not None:
             found = found.extended(core)
             return found if found.proves(array) else None
     return None
-
-
-def _identity(n: int) -> Rows:
-    return tuple(tuple(int(i == j) for j in range(n)) for i in range(n))
 
 
 def _shared_fit(
@@ -397,10 +311,10 @@ def _shared_fit(
     pattern = shared.pattern(inner, terms)
     free = pattern.free(problem.size)
     scalings = 2 * (terms - shared.count)
-    if pattern.equations(problem) > min(EQUATIONS, int(free.sum()) - scalings):
+    if equations(problem, pattern) > min(EQUATIONS, int(free.sum()) - scalings):
         return None
     a, b, c = array.shape
-    maps = [_identity(a), _identity(b), _identity(c)]
+    maps = [identity(a), identity(b), identity(c)]
     maps[shared.mode] = shared.rows
     for point, _ in starts(problem, None, tries, seed):
         for place, x in pattern.given.items():
@@ -424,7 +338,8 @@ def _ball(
     size = len(jacobian)
     if size > jacobian.shape[1]:
         return None
-    triangle, order = qr(jacobian, mode="r", pivoting=True, check_finite=False)
+    pivoted: Any = qr(jacobian, mode="r", pivoting=True, check_finite=False)
+    triangle, order = pivoted
     pivots = np.abs(triangle.diagonal())
     if pivots[-1] < 1e-7 * pivots[0]:
         return None
