@@ -479,7 +479,7 @@ def reproduce(
     Examples: `lemmax reproduce wong-fig3 --workers 2`, `lemmax reproduce wong-fig4 --recorded`
     """
     from lemmax.numerics.experiments import experiment
-    from lemmax.numerics.experiments.frame import draw, measure_rows, recorded_rows
+    from lemmax.numerics.experiments.frame import draw, measure_rows, recorded_rows, write_files
 
     found = experiment(name)
     path = folder / f"{name}.svg" if figure is None else figure
@@ -500,17 +500,23 @@ def reproduce(
             )
     judgements = found.judge(rows)
     draw(found, rows, path)
+    written = write_files(found, rows, path.parent)
     if as_json:
         told = [{"claim": j.claim, "verdict": j.verdict, "says": j.sentence} for j in judgements]
         jobs = {study: len(some) for study, some in rows.items()}
         answer = {"experiment": name, "jobs": jobs, "claims": told, "figure": str(path)}
+        if written:
+            answer["files"] = [str(file) for file in written]
         typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
         return
     out = console()
     for judgement in judgements:
         out.print(f"{judgement.sentence}", markup=False)
-        out.print(f"{judgement.claim}: {judgement.verdict or 'not decided by these data'}")
+        if judgement.claim:
+            out.print(f"{judgement.claim}: {judgement.verdict or 'not decided by these data'}")
     out.print(f"Drawn in {path}.")
+    if written:
+        out.print(f"Written beside it: {len(written)} files, the first of them {written[0]}.")
 
 
 @app.command()
