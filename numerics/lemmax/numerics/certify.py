@@ -233,7 +233,7 @@ def read_weights(path: str | Path) -> dict[str, NDArray[np.float64]]:
 
 
 def _read_npz(path: Path) -> dict[str, Any]:
-    with np.load(path, allow_pickle=False) as data:
+    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
         return {name: data[name] for name in data.files}
 
 
