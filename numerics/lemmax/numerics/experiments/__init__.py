@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "dana-fig1a": "dana",
     "dana-fig1b": "dana",
     "dana-fig2a": "dana",
+    "dana-beside": "bigrams",
     "dana-parity": "parity",
     "mahdavi-heads": "mahdavi",
     "mahdavi-context": "mahdavi",
