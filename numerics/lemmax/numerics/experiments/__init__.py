@@ -29,6 +29,7 @@ EXPERIMENTS = {
     "mahdavi-heads": "mahdavi",
     "mahdavi-context": "mahdavi",
     "mahdavi-dh": "mahdavi",
+    "mahdavi-beside": "contexts",
 }
 """Names, and the module of each."""
 
