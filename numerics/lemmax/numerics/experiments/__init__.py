@@ -20,6 +20,7 @@ EXPERIMENTS = {
     "wong-fig2": "wong",
     "wong-fig3": "wong",
     "wong-fig4": "wong",
+    "wong-beside": "compiled",
     "wong-certified": "certified",
     "dana-fig1a": "dana",
     "dana-fig1b": "dana",

@@ -134,9 +134,10 @@ def judge(rows: Rows) -> list[Judgement]:
         f"{mahdavi.D}, n = {N_OWN}, recipe {mahdavi.RECIPE.name}): {_told(by_heads, 'H')}. "
         f"Theorem 1 promises {theorem}, whatever the labels; weights constructed for the same data "
         f"provably know {built}, as many as rank Z can be, and could know any labels. Training, "
-        f"on the labels it sees, {compared}. Shared context, H = {H_SHARED}: {_told(by_length, 'n')}; Theorem 1 {theorem_n}, "
-        f"constructed and certified {built_n}, again all that rank Z allows. With one shared token "
-        f"no weights know more than the most frequent label, {min(limit)} to {max(limit)} examples."
+        f"on the labels it sees, {compared}. Shared context, H = {H_SHARED}: "
+        f"{_told(by_length, 'n')}; Theorem 1 {theorem_n}, constructed and certified {built_n}, "
+        "again all that rank Z allows. With one shared token no weights know more than the most "
+        f"frequent label, {min(limit)} to {max(limit)} examples."
     )
     return [Judgement("", None, sentence)]
 
