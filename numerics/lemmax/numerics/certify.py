@@ -16,7 +16,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.theory.aot import AoT, AoTHead
+from lemmax.theory.aot import AoT, AoTHead, TokenSequence
 from lemmax.theory.attention import AttentionLayer, Head
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
@@ -148,14 +148,12 @@ def exact_transformer(weights: Weights, denominator: int | None = None) -> AoT:
     return AoT(tuple(range(e.shape[0])), e, pos, W_U, tuple(heads))
 
 
-def known_pairs(
-    model: AoT, pairs: Mapping[tuple[Hashable, ...], Hashable]
-) -> list[tuple[Hashable, ...]]:
+def known_pairs(model: AoT, pairs: Mapping[Any, Hashable]) -> list[TokenSequence]:
     """The sequences whose target provably has the largest logit, strictly.
 
     What 512 bits cannot tell from a tie counts as not known.
     """
-    known, left = set[tuple[Hashable, ...]](), dict(pairs)
+    known, left = set[TokenSequence](), dict(pairs)
     for precision in (64, 512):
         if not left:
             break

@@ -49,7 +49,7 @@ def certified(job: Job, weights: Arrays) -> int:
     """The number of bigrams that the exact twin memorizes."""
     config = job.config
     assert isinstance(config, Dana)
-    return len(known_pairs(exact_transformer(weights), {**table(config.data_seed)}))
+    return len(known_pairs(exact_transformer(weights), table(config.data_seed)))
 
 
 STUDY = Study(
@@ -110,7 +110,7 @@ def construction(H: int, seed: int = 0) -> AssociativeMemory:
 @cache
 def constructed(H: int, seed: int = 0) -> int:
     """How many of all bigrams the constructed weights provably know: some come as a gift."""
-    return len(known_pairs(construction(H, seed).model, {**table(seed)}))
+    return len(known_pairs(construction(H, seed).model, table(seed)))
 
 
 def by_heads(rows: Sequence[Row]) -> dict[int, list[int]]:

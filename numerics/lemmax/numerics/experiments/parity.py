@@ -74,7 +74,7 @@ def ceiling(bits: int, H: int) -> int:
     >>> [ceiling(3, H) for H in range(4)]
     [4, 6, 7, 8]
     """
-    return 2**bits if bits <= H else 2**bits - 2 ** (bits - 1 - H)
+    return 1 << bits if bits <= H else (1 << bits) - (1 << bits - 1 - H)
 
 
 def sizes(row: Row) -> tuple[int, int]:
