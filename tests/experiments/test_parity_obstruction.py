@@ -10,8 +10,8 @@ import pytest
 
 from lemmax import checker
 from lemmax.numerics.certify import known_pairs
-from lemmax.numerics.experiments import parity
-from lemmax.numerics.experiments.frame import Row, recorded
+from lemmax.numerics.experiments import bigrams, parity
+from lemmax.numerics.experiments.frame import Row, machine, recorded, rerun
 from lemmax.theory.errors import LemmaxError
 
 
@@ -94,3 +94,14 @@ def test_sizes_at_which_no_seed_succeeds_are_named(rows: tuple[Row, ...]) -> Non
     ]
     (judgement,) = parity.judge({parity.STUDY.name: failed})
     assert "no seed that succeeds: H = 5 for 4 bits." in judgement.sentence
+
+
+def test_several_rows_are_those_of_a_rerun(rows: tuple[Row, ...]) -> None:
+    """Trained again and decided again: bit for bit on the same machine, within reach elsewhere."""
+    pytest.importorskip("numba", reason="recorded results were compiled")
+    for study, places in ((parity.STUDY, (2, 27, 206, 393)), (bigrams.STUDY, (0, 41, 118))):
+        made_on, all_rows = recorded(study)
+        some = [all_rows[i] for i in places]
+        again = rerun(study, some)
+        assert again == some or made_on != machine(), study.name
+    parity.by_sizes(rerun(parity.STUDY, [row for row in rows if row.job.seed == 0][:3]))
