@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
 from lemmax import checker
+from lemmax.cli import main
 from lemmax.numerics.certify import certify_layer
 from lemmax.numerics.engines.run import mahdavi_outputs
 from lemmax.numerics.experiments import bigrams, compiled, contexts, mahdavi, parity, wong
@@ -159,3 +161,16 @@ def test_sentences_follow_the_data() -> None:
     told = bigrams.judge({**_rows(parity.STUDY), bigrams.STUDY.name: none})[0].sentence
     assert "all of them at no number of heads" in told
     assert isinstance(found[0].job.config, Dana)
+
+
+def test_without_options_the_recorded_results_are_drawn(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("matplotlib")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as stop:
+        main(["reproduce", "dana-parity"])
+    assert not stop.value.code
+    assert "dana-parity.svg from recorded results." in " ".join(capsys.readouterr().out.split())
+    written = sorted(path.name for path in tmp_path.rglob("*") if path.is_file())
+    assert written == [*(f"{n}-bits.json" for n in (2, 3, 4, 5)), "dana-parity.svg"]

@@ -20,17 +20,17 @@ EXPERIMENTS = {
     "wong-fig2": "wong",
     "wong-fig3": "wong",
     "wong-fig4": "wong",
-    "wong-beside": "compiled",
-    "wong-certified": "certified",
     "dana-fig1a": "dana",
     "dana-fig1b": "dana",
     "dana-fig2a": "dana",
-    "dana-beside": "bigrams",
-    "dana-parity": "parity",
     "mahdavi-heads": "mahdavi",
     "mahdavi-context": "mahdavi",
     "mahdavi-dh": "mahdavi",
+    "dana-beside": "bigrams",
+    "dana-parity": "parity",
     "mahdavi-beside": "contexts",
+    "wong-beside": "compiled",
+    "wong-certified": "certified",
 }
 """Names, and the module of each."""
 
