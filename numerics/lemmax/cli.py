@@ -457,7 +457,9 @@ def bibtex_keys(name: str) -> list[str]:
 @app.command()
 def reproduce(
     name: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Such as wong-fig3.")],
-    scale: Annotated[str, typer.Option(help="small (minutes) or paper.")] = "small",
+    scale: Annotated[
+        str | None, typer.Option(help="Train: small (minutes; the default if trained) or paper.")
+    ] = None,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Train nothing: use the results that ship.")
     ] = False,
@@ -472,18 +474,20 @@ def reproduce(
     device: Annotated[str | None, typer.Option(help="A torch device, such as cuda.")] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Run an experiment of a paper again, draw its figure and say what the data say.
+    """Draw the figure of an experiment and say what the data say, from results or trained anew.
 
-    An interrupted run continues from the results files in the folder.
+    The results that ship with lemmax are used unless an option says how to train. An interrupted
+    run continues from the results files in the folder.
 
     Examples: `lemmax reproduce wong-fig3 --workers 2`, `lemmax reproduce wong-fig4 --recorded`
     """
     from lemmax.numerics.experiments import experiment
-    from lemmax.numerics.experiments.frame import draw, measure_rows, recorded_rows
+    from lemmax.numerics.experiments.frame import draw, measure_rows, recorded_rows, write_files
 
     found = experiment(name)
     path = folder / f"{name}.svg" if figure is None else figure
-    if recorded:
+    trained = bool(scale or cluster or device or workers or folder != Path())
+    if recorded or not trained:
         rows = recorded_rows(found)
     else:
         from rich.status import Status
@@ -491,7 +495,7 @@ def reproduce(
         with Status("preparing", console=Console(stderr=True)) as status:
             rows = measure_rows(
                 found,
-                scale,
+                scale or "small",
                 folder,
                 workers=workers,
                 cluster=cluster,
@@ -500,17 +504,24 @@ def reproduce(
             )
     judgements = found.judge(rows)
     draw(found, rows, path)
+    written = write_files(found, rows, path.parent)
     if as_json:
         told = [{"claim": j.claim, "verdict": j.verdict, "says": j.sentence} for j in judgements]
         jobs = {study: len(some) for study, some in rows.items()}
         answer = {"experiment": name, "jobs": jobs, "claims": told, "figure": str(path)}
+        if written:
+            answer["files"] = [str(file) for file in written]
         typer.echo(json.dumps(answer, ensure_ascii=False, indent=2))
         return
     out = console()
     for judgement in judgements:
         out.print(f"{judgement.sentence}", markup=False)
-        out.print(f"{judgement.claim}: {judgement.verdict or 'not decided by these data'}")
-    out.print(f"Drawn in {path}.")
+        if judgement.claim:
+            out.print(f"{judgement.claim}: {judgement.verdict or 'not decided by these data'}")
+    source = "trained results" if trained and not recorded else "recorded results"
+    out.print(f"Drawn in {path} from {source}.")
+    if written:
+        out.print(f"Written beside it: {len(written)} files, the first of them {written[0]}.")
 
 
 @app.command()

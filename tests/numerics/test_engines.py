@@ -236,15 +236,28 @@ def test_compiled_now_and_loaded_from_disk_give_the_same_bits(tmp_path: Path) ->
     assert outputs[0] == outputs[1]
 
 
-def test_longer_sequences_train_by_autograd_and_numba_says_that_it_cannot() -> None:
-    # two heads on the parity of two bits: four sequences (a, b, 0)
+def test_longer_sequences_are_trained_alike_by_autograd_and_by_the_compiled_engine(
+    distance: Distance,
+) -> None:
+    # the parity of two bits: four sequences (a, b, 0)
     pairs = tuple(((a, b, 0), a ^ b) for a in (0, 1) for b in (0, 1))
-    job = Job(Dana(2, 3, 2, 3, "per-head", pairs=pairs), 1)
-    chosen = recipe("dana-full").changed(steps=400)
-    (result,) = train([job], chosen, "torch")
-    assert result.measured.accuracy == 1.0
+    jobs = [Job(Dana(2, 3, 2, 3, "per-head", pairs=pairs), 1)]
+    chosen = recipe("dana-full").changed(steps=400, dtype="float64")
+    expected = _after(jobs, chosen, "torch", 100)
+    assert distance(expected, _after(jobs, chosen, "numba", 100)) < 1e-9
+    batches = chosen.changed(batch=2)
+    assert distance(expected, _after(jobs, batches, "torch", 100)) > 1e-3
+    assert distance(*(_after(jobs, batches, b, 100) for b in ("torch", "numba"))) < 1e-9
+    for backend in ("torch", "numba"):
+        assert train(jobs, chosen, backend)[0].measured.accuracy == 1.0
+    first, second, resumed = (start(jobs, chosen, "numba") for _ in range(3))
+    first.advance(90)
+    second.advance(41)
+    resumed.restore(second.state())
+    resumed.advance(90)
+    assert _equal(first.weights(), resumed.weights())
     with pytest.raises(LemmaxError, match="S = 3"):
-        train([job], chosen, "numba")
+        train([Job(Dana(2, 3, 2, 3, pairs=pairs), 1)], chosen, "numba")
 
 
 @pytest.mark.parametrize(

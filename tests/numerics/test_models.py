@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
@@ -13,6 +14,7 @@ pytest.importorskip("numba", reason="one test fine-tunes with the compiled engin
 import torch
 
 from lemmax.checker import check
+from lemmax.numerics.certify import certify_layer
 from lemmax.numerics.engines import train
 from lemmax.numerics.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
 from lemmax.numerics.models import AoTModel, MultiHeadModel, WongLayer, model_of
@@ -171,3 +173,16 @@ def test_weights_of_a_wrong_shape_are_refused() -> None:
     weights = job.initial(recipe("wong-guess")) | {"W_O": np.zeros((1, 2, 2))}
     with pytest.raises(ShapeError, match="W_O has shape"):
         model_of(job.config, weights)
+
+
+def test_a_state_dict_and_its_file_are_certified_alike(tmp_path: Path) -> None:
+    facts = ((0, 2, 3), (1, 2, 4), (0, 5, 4))
+    job = Job(Wong(3, 1, 1, 2, facts), 1)
+    (trained,) = train([job], recipe("wong-guess").changed(steps=300), "reference")
+    module = trained.model()
+    torch.save(module.state_dict(), tmp_path / "layer.pt")
+    found = certify_layer(module.state_dict(), facts)
+    assert found.known == facts
+    assert certify_layer(tmp_path / "layer.pt", facts).layer == found.layer
+    assert isinstance(module, WongLayer)
+    assert module.to_exact() == found.layer

@@ -17,8 +17,9 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
+from lemmax.numerics.certify import exact_layer
 from lemmax.numerics.jobs import Arrays, Config, Dana, Mahdavi, Wong, sinusoids
-from lemmax.theory.attention import AttentionLayer, Head
+from lemmax.theory.attention import AttentionLayer
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix
 
@@ -89,13 +90,7 @@ class WongLayer(Model):
         self, tokens: Sequence[Hashable] | None = None, denominator: int | None = None
     ) -> AttentionLayer:
         """The exact twin; without names the tokens are their numbers."""
-        weights = self.arrays()
-        exact = _matrices(weights, denominator)
-        heads = [
-            Head(*(exact(weights[name][h]) for name in _HEAD)) for h in range(self.config.heads)
-        ]
-        names = tuple(range(self.config.tokens)) if tokens is None else tuple(tokens)
-        return AttentionLayer(names, exact(weights["W_E"]), exact(weights["W_U"]), tuple(heads))
+        return exact_layer(self.arrays(), tokens, denominator)
 
     @classmethod
     def from_exact(

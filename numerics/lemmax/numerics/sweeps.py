@@ -17,6 +17,7 @@ import time
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -77,6 +78,7 @@ class Task:
     device: str | None
     checkpoint: str | None
     checkpoint_seconds: float
+    inspect: str | None = None
 
     def prepare(self) -> None:
         """Import the engine."""
@@ -102,16 +104,32 @@ class Task:
                 if now - saved >= self.checkpoint_seconds:
                     save(run, Path(self.checkpoint), key)
                     saved = time.monotonic()
-            return [
+            records = [
                 {"key": job.key(self.recipe), "job": job.to_json(), **measured.to_json()}
                 for job, measured in zip(jobs, run.measured(), strict=True)
             ]
+            if self.inspect is not None:
+                inspect = function_named(self.inspect)
+                for record, job, weights in zip(records, jobs, run.weights(), strict=True):
+                    record["inspected"] = inspect(job, weights)
+            return records
 
     @property
     def key(self) -> str:
         """A hash of all that the state of the run depends on."""
         text = canonical([self.jobs, self.recipe.to_json(), self.backend])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """The function of a name such as ``package.module:function``; names travel, functions do not.
+
+    >>> function_named("math:sqrt")(9)
+    3.0
+    """
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(module), function)
+    return found
 
 
 def save(run: Run, path: Path, key: str) -> None:
@@ -162,6 +180,7 @@ def sweep(
     workers: int = 0,
     cluster: str | None = None,
     checkpoint_seconds: float = 30.0,
+    inspect: str | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Train all jobs that the results file does not have yet; the records of all of them.
@@ -179,6 +198,9 @@ def sweep(
         checkpoints: a lost group is trained again.
     checkpoint_seconds
         The time between checkpoints of a group.
+    inspect
+        The name, ``module:function``, of a function of a job and its trained weights; what it
+        returns (plain data) becomes the record's ``inspected``.
     progress
         Called whenever jobs finish.
 
@@ -196,6 +218,8 @@ def sweep(
         raise LemmaxError("The same job occurs twice in the sweep.")
     groups = plan(jobs, chosen, backend, group)
     identity: dict[str, Any] = {"recipe": chosen.to_json(), "backend": backend}
+    if inspect is not None:
+        identity["inspect"] = inspect
     if any(len(members) > 1 for members in groups):
         # the last bits depend on the padding, so on the companions in the group
         text = canonical([[keys[number] for number in members] for members in groups])
@@ -210,7 +234,7 @@ def sweep(
             place = None
             if cluster is None:
                 place = str(folder / f"{keys[members[0]]}.npz")
-            task = Task(texts, chosen, backend, device, place, checkpoint_seconds)
+            task = Task(texts, chosen, backend, device, place, checkpoint_seconds, inspect)
             tasks[task] = sum(jobs[number].work(chosen) for number in members)
         total = sum(job.work(chosen) for job in jobs)
         began, worked = time.monotonic(), 0
@@ -244,4 +268,13 @@ def _remove(folder: Path) -> None:
         folder.rmdir()
 
 
-__all__ = ["ClusterError", "Progress", "ResultsError", "Task", "restore", "save", "sweep"]
+__all__ = [
+    "ClusterError",
+    "Progress",
+    "ResultsError",
+    "Task",
+    "function_named",
+    "restore",
+    "save",
+    "sweep",
+]

@@ -128,6 +128,37 @@ class HiddenStates:
         query, keys = self.queries[head][q], self.keys[head]
         return sum((a * (b - c) for a, b, c in zip(query, keys[k], keys[q], strict=True)), fmpq(0))
 
+    def tied(self, k: int, q: int, first: list[fmpq], second: list[fmpq]) -> bool:
+        """Whether two columns of W_U have exactly equal logits; False where that stays open.
+
+        The difference is c + Σ c_h σ(s_h) with rational c, c_h and s_h. For distinct s > 0 the
+        numbers 1 and σ(s) are linearly independent over Q (the reason stands in the checker), and
+        σ(-s) = 1 - σ(s), so it is zero iff the collected coefficients are. In units of ln 2 only
+        equal columns are told.
+        """
+        change = [a - b for a, b in zip(first, second, strict=True)]
+        if not any(change):
+            return True
+        if self.unit != "1":
+            return False
+
+        def dot(vector: list[fmpq]) -> fmpq:
+            return sum((a * b for a, b in zip(vector, change, strict=True)), fmpq(0))
+
+        constant, parts = dot(self.embedding[q]), dict[fmpq, fmpq]()
+        for head, values in enumerate(self.values):
+            at_query = dot(values[q])
+            weight, score = dot(values[k]) - at_query, self.score_gap(head, k, q)
+            constant += at_query
+            if score == 0:
+                constant += weight / 2
+            elif score > 0:
+                parts[score] = parts.get(score, fmpq(0)) + weight
+            else:
+                constant += weight
+                parts[-score] = parts.get(-score, fmpq(0)) - weight
+        return constant == 0 and not any(parts.values())
+
     def __call__(self, k: int, q: int, precision: int) -> list[arb]:
         with ctx.workprec(precision):
             unit = arb.const_log2() if self.unit == "ln2" else arb(1)
@@ -238,6 +269,10 @@ def _decide_exactly(
                 if all(gap > 0 for gap in gaps):
                     return True
                 if any(gap < 0 for gap in gaps):
+                    return False
+                others = [t for t in range(len(columns)) if t != v]
+                open_ = [t for t, gap in zip(others, gaps, strict=True) if not gap > 0]
+                if any(states.tied(k, q, columns[v], columns[t]) for t in open_):
                     return False
             else:
                 odds, allowed = sum(((-gap).exp() for gap in gaps), arb(0)), arb(1 / tau - 1)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.engines import dana_kernel, mahdavi_kernel, wong_kernel
+from lemmax.numerics.engines import dana_kernel, mahdavi_kernel, sequence_kernel, wong_kernel
 from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
 from lemmax.numerics.jobs import Arrays, Dana, Job, Mahdavi, Wong, batches
 from lemmax.numerics.recipes import Recipe
@@ -161,6 +161,33 @@ class NumbaDana(NumbaRun):
         return right
 
 
+class NumbaSequences(NumbaRun):
+    """Dana's transformer on longer sequences."""
+
+    def __init__(
+        self, jobs: Sequence[Job], recipe: Recipe, initial: Sequence[Arrays] | None = None
+    ) -> None:
+        super().__init__(jobs, recipe, initial)
+        assert isinstance(self.job.config, Dana)
+        self.space = sequence_kernel.Workspace(self.job.config, self.p)
+
+    def flatten(self, weights: Arrays) -> NDArray[Any]:
+        names = self.job.config.shapes()
+        return np.concatenate([weights[n].astype(self.recipe.dtype).ravel() for n in names])
+
+    def unflatten(self) -> Arrays:
+        assert isinstance(self.job.config, Dana)
+        return {n: a.copy() for n, a in sequence_kernel.views(self.job.config, self.p).items()}
+
+    def loop(self, chosen: NDArray[np.int64], rates: NDArray[Any], roots: NDArray[Any]) -> Any:
+        x, right = self.space, np.zeros(len(rates))
+        sequence_kernel.train_sequences(
+            self.p, x.g, self.m, self.v, x.heads, x.tables, x.planes, x.lines, x.sequences,
+            x.targets, chosen, self.hyper, rates, roots, right,
+        )  # fmt: skip
+        return right
+
+
 class NumbaMahdavi(NumbaRun):
     """Mahdavi's layer."""
 
@@ -204,6 +231,11 @@ def start(
         return NumbaWong(jobs, recipe, initial)
     if isinstance(config, Mahdavi):
         return NumbaMahdavi(jobs, recipe, initial)
-    if config.S != 2:
-        raise LemmaxError(f"The numba backend trains on pairs (S = 2), not S = {config.S}.")
-    return NumbaDana(jobs, recipe, initial)
+    if config.S == 2:
+        return NumbaDana(jobs, recipe, initial)
+    if config.maps != "per-head" or config.width:
+        raise LemmaxError(
+            f"The numba backend trains sequences of S = {config.S} tokens with per-head maps and "
+            "without an MLP only."
+        )
+    return NumbaSequences(jobs, recipe, initial)

@@ -26,6 +26,11 @@ EXPERIMENTS = {
     "mahdavi-heads": "mahdavi",
     "mahdavi-context": "mahdavi",
     "mahdavi-dh": "mahdavi",
+    "dana-beside": "bigrams",
+    "dana-parity": "parity",
+    "mahdavi-beside": "contexts",
+    "wong-beside": "compiled",
+    "wong-certified": "certified",
 }
 """Names, and the module of each."""
 

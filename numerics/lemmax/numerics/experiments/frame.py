@@ -31,11 +31,16 @@ _KEY = 12  # characters of a job's key that identify it within a study
 
 @dataclass(frozen=True)
 class Study:
-    """Jobs under one recipe, kept in one file of recorded results."""
+    """Jobs under one recipe, kept in one file of recorded results.
+
+    ``inspect`` names a function (``module:function``) of a job and its trained weights; what it
+    says, plain data, is recorded with the row.
+    """
 
     name: str
     recipe: Recipe
     jobs: Callable[[Scale], list[Job]]
+    inspect: str | None = None
 
 
 @dataclass(frozen=True)
@@ -48,11 +53,15 @@ class Row:
     accuracy: float
     reached: Mapping[str, float]
     recent: float | None
+    inspected: Any = None
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """What the data say about a claim; no verdict where they are too few to say."""
+    """What the data say about a claim; no verdict where they are too few to say.
+
+    A finding that is no claim of the ledger names none: the empty string.
+    """
 
     claim: str
     verdict: Verdict | None
@@ -64,13 +73,17 @@ Rows: TypeAlias = Mapping[str, Sequence[Row]]
 
 @dataclass(frozen=True)
 class Experiment:
-    """A figure of a paper: the studies it needs, what they say, and how it is drawn."""
+    """A figure of a paper: the studies it needs, what they say, and how it is drawn.
+
+    ``files`` makes further files from the rows, text by name; they are written beside the figure.
+    """
 
     name: str
     title: str
     studies: tuple[Study, ...]
     judge: Callable[[Rows], list[Judgement]]
     draw: Callable[[Rows, Any], None]
+    files: Callable[[Rows], dict[str, str]] | None = None
 
 
 def row_of(job: Job, record: Mapping[str, Any]) -> Row:
@@ -82,6 +95,7 @@ def row_of(job: Job, record: Mapping[str, Any]) -> Row:
         record["accuracy"],
         record["reached"],
         record.get("recent"),
+        record.get("inspected"),
     )
 
 
@@ -112,7 +126,11 @@ def compact(study: Study, rows: Iterable[Row], made_on: Mapping[str, str]) -> st
         facts = row.job.config.samples
         counts = [round(facts * x) for x in (row.accuracy, *row.reached.values())]
         line: list[Any] = [row.job.key(study.recipe)[:_KEY], row.steps, row.loss, counts]
-        lines.append(canonical(line if row.recent is None else [*line, row.recent]))
+        if row.inspected is not None:
+            line += [row.recent, row.inspected]
+        elif row.recent is not None:
+            line.append(row.recent)
+        lines.append(canonical(line))
     return "\n".join(lines) + "\n"
 
 
@@ -136,13 +154,14 @@ def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
     jobs = {job.key(study.recipe)[:_KEY]: job for job in study.jobs("paper")}
     rows = []
     for number, line in enumerate(lines[1:], 2):
-        key, steps, loss, counts, *recent = json.loads(line)
+        key, steps, loss, counts, *more = json.loads(line)
         if key not in jobs:
             raise LemmaxError(f"Line {number} of the recorded {study.name} belongs to no job.")
         job = jobs.pop(key)
         accuracy, *reached = (count / job.config.samples for count in counts)
         shares = dict(zip(_REACHED, reached, strict=True))
-        rows.append(Row(job, steps, loss, accuracy, shares, recent[0] if recent else None))
+        recent, inspected = (*more, None, None)[:2]
+        rows.append(Row(job, steps, loss, accuracy, shares, recent, inspected))
     return header["machine"], tuple(rows)
 
 
@@ -154,10 +173,16 @@ def recorded_rows(experiment: Experiment) -> dict[str, tuple[Row, ...]]:
 def rerun(study: Study, rows: Sequence[Row]) -> list[Row]:
     """Train the jobs of some rows again, as they were trained."""
     from lemmax.numerics.engines import train
+    from lemmax.numerics.sweeps import function_named
 
     jobs = [row.job for row in rows]
-    trained = train(jobs, study.recipe, "numba")
-    return [row_of(t.job, t.measured.to_json()) for t in trained]
+    rows_again = []
+    for t in train(jobs, study.recipe, "numba"):
+        record = t.measured.to_json()
+        if study.inspect is not None:
+            record["inspected"] = function_named(study.inspect)(t.job, t.weights)
+        rows_again.append(row_of(t.job, record))
+    return rows_again
 
 
 def measure_rows(
@@ -195,6 +220,7 @@ def measure_rows(
             device=device,
             workers=workers,
             cluster=cluster,
+            inspect=study.inspect,
             progress=tell,
         )
         found[study.name] = tuple(row_of(*pair) for pair in zip(jobs, records, strict=True))
@@ -224,6 +250,21 @@ def _check_device(device: str | None) -> None:
 def draw(experiment: Experiment, rows: Rows, path: Path) -> None:
     """Draw the figure; the suffix of the path says how (.svg, .pdf, .png)."""
     write_figure(path, lambda figure: experiment.draw(rows, figure))
+
+
+def write_files(experiment: Experiment, rows: Rows, folder: Path) -> list[Path]:
+    """Write the further files of an experiment, each whole or not at all; their paths."""
+    from lemmax.theory.certificates import write_text
+
+    if experiment.files is None:
+        return []
+    paths = []
+    for name, text in experiment.files(rows).items():
+        path = folder / name
+        path.parent.mkdir(exist_ok=True)
+        write_text(path, text)
+        paths.append(path)
+    return paths
 
 
 def record(study: Study, results: Path, target: Path) -> int:
