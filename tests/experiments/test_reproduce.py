@@ -40,11 +40,11 @@ def test_recorded_results_are_those_of_a_rerun(studies: dict[str, Study]) -> Non
 
 
 def _some(study: Study, rows: Sequence[Row]) -> list[Row]:
-    """A few rows: of Wong's six throughout, of the slower ones a cheap one."""
+    """A few rows: of Wong's six throughout, of the slower studies two of the cheaper ones."""
     if study.recipe.family == "wong":
         return [rows[i] for i in np.linspace(1, len(rows) - 2, 6).astype(int)]
     cheap = sorted(rows, key=lambda row: row.job.work(study.recipe))
-    return [cheap[len(rows) // 4]]
+    return [cheap[1], cheap[len(rows) // 4]]
 
 
 def test_recorded_results_are_compact(studies: dict[str, Study]) -> None:
@@ -101,6 +101,8 @@ def test_a_run_continues_from_its_files(tmp_path: Path) -> None:
         (["wong-fig3", "--workers", "-1"], "cannot be negative"),
         (["wong-fig2", "--figure", "figure.doc"], ".svg, .pdf or .png"),
         (["wong-fig3", "--device", "abacus"], "'abacus'"),
+        (["dana-fig4", "--device", "cuda:99"], "'cuda:99'"),
+        (["mahdavi-dh", "--cluster", "tcp://127.0.0.1:1"], "No Dask scheduler answers at"),
     ],
 )
 def test_bad_input_is_one_sentence(
@@ -110,9 +112,13 @@ def test_bad_input_is_one_sentence(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    if "--cluster" in arguments:
+        pytest.importorskip("distributed")
+        monkeypatch.setattr("lemmax.numerics.sweeps.CLUSTER_TIMEOUT", 0.3)
     monkeypatch.chdir(tmp_path)
     status, out, err = lemmax(capsys, "reproduce", *arguments)
     assert (status, out) == (2, "")
+    assert not list(tmp_path.glob("*.svg"))
     assert sentence in err
     assert err.startswith("lemmax: ")
     assert len(err.strip().splitlines()) == 1

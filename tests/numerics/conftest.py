@@ -34,6 +34,14 @@ _SMALL: Small = {
         [Job(Dana(5, 3, 2, 3, "per-head"), 1), Job(Dana(5, 2, 3, 5, "per-head"), 2)],
         recipe("dana-text").changed(**_BATCHES),
     ),
+    "dana-direct": (
+        [Job(Dana(6, 3, 3, 3, "direct"), 1), Job(Dana(6, 2, 2, 5, "direct"), 2)],
+        recipe("dana-code").changed(**_BATCHES),
+    ),
+    "dana-direct-mlp": (
+        [Job(Dana(6, 3, 3, 1, "direct", width=7), 1)],
+        recipe("dana-code-mlp").changed(**_BATCHES),
+    ),
     "dana-mlp": (
         [Job(Dana(6, 3, 3, 1, width=7), 1), Job(Dana(6, 4, 2, 2, width=4), 2)],
         recipe("dana-code-mlp").changed(**_BATCHES),

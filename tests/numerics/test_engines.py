@@ -29,7 +29,8 @@ Distance: TypeAlias = Callable[[Sequence[Arrays], Sequence[Arrays]], float]
 
 pytestmark = pytest.mark.training
 
-WONG_AND_DANA = ["wong", "wong-last", "dana-shared", "dana-per-head", "dana-mlp", "dana-full"]
+WONG_AND_DANA = ["wong", "wong-last", "dana-shared", "dana-per-head", "dana-direct"]
+WONG_AND_DANA += ["dana-mlp", "dana-direct-mlp", "dana-full"]
 MAHDAVI = ["mahdavi", "mahdavi-shared", "mahdavi-plain", "mahdavi-plain-shared"]
 CASES = [(backend, name) for backend in ("torch", "numba") for name in WONG_AND_DANA + MAHDAVI]
 

@@ -90,9 +90,9 @@ def test_a_layer_whose_last_token_is_in_no_fact_is_refused() -> None:
         WongLayer.from_exact(layer, [("a", "b", "a")])
 
 
-@pytest.mark.parametrize("maps", ["per-head", "shared"])
-def test_the_transformer_and_its_exact_twin_have_the_same_logits(maps: Any) -> None:
-    job = Job(Dana(N=4, d=3, d_h=2, H=2, maps=maps), 2)
+@pytest.mark.parametrize(("maps", "d_h"), [("per-head", 2), ("shared", 2), ("direct", 3)])
+def test_the_transformer_and_its_exact_twin_have_the_same_logits(maps: Any, d_h: int) -> None:
+    job = Job(Dana(N=4, d=3, d_h=d_h, H=2, maps=maps), 2)
     (result,) = train([job], recipe("dana-full").changed(steps=60, dtype="float64"), "torch")
     model = cast(AoTModel, result.model())
     sequences, _ = cast(Dana, job.config).data()

@@ -149,9 +149,10 @@ class Dana:
     """Dana's attention-only transformer on bigrams, or with one head and an MLP of some width.
 
     ``maps`` is ``per-head`` (equation 1: each head has its own d_h × d maps, no scaling, positions
-    in the residual) or ``shared`` (the public code: one map d → d_h and back around all heads,
-    scores divided by √d_h, positions only inside). d_h > d is allowed. The next tokens form a
-    random table drawn from ``data_seed``, or ``pairs``: sequences of S tokens with their targets.
+    in the residual), ``shared`` (the public code: one map d → d_h and back around all heads,
+    scores divided by √d_h, positions only inside) or ``direct`` (the public code at d_h = d, where
+    it leaves the shared maps out). d_h > d is allowed. The next tokens form a random table drawn
+    from ``data_seed``, or ``pairs``: sequences of S tokens with their targets.
     """
 
     family: ClassVar[Family] = "dana"
@@ -159,7 +160,7 @@ class Dana:
     d: int
     d_h: int
     H: int
-    maps: Literal["per-head", "shared"] = "shared"
+    maps: Literal["per-head", "shared", "direct"] = "shared"
     width: int = 0
     data_seed: int = 0
     pairs: tuple[tuple[tuple[int, ...], int], ...] | None = None
@@ -168,8 +169,10 @@ class Dana:
         _positive(self, ("N", "d", "d_h"))
         if self.H < 0 or self.width < 0:
             raise LemmaxError("Neither the number of heads nor the width can be negative.")
-        if self.maps not in ("per-head", "shared"):
-            raise LemmaxError(f"The maps are 'per-head' or 'shared', not {self.maps!r}.")
+        if self.maps not in ("per-head", "shared", "direct"):
+            raise LemmaxError(f"The maps are 'per-head', 'shared' or 'direct', not {self.maps!r}.")
+        if self.maps == "direct" and self.d_h != self.d:
+            raise LemmaxError(f"Without maps d_h = {self.d_h} must be d = {self.d}.")
         if self.pairs is not None:
             pairs = tuple((tuple(int(x) for x in t), int(y)) for t, y in self.pairs)
             object.__setattr__(self, "pairs", pairs)
@@ -200,6 +203,11 @@ class Dana:
     def inner(self) -> int:
         """The dimension in which the heads read and write."""
         return self.d if self.maps == "per-head" else self.d_h
+
+    @property
+    def scaled(self) -> bool:
+        """Whether scores are divided by √d_h and positions stay out of the residual."""
+        return self.maps != "per-head"
 
     @property
     def work(self) -> int:

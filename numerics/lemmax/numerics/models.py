@@ -143,18 +143,20 @@ class AoTModel(Model):
 
     def forward(self, sequences: Tensor) -> Tensor:
         """Logits (B, N) at the last position of sequences (B, S)."""
-        shared = self.config.maps == "shared"
+        shared, scaled = self.config.maps == "shared", self.config.scaled
         e = self.e[sequences]
         x = e @ self.W_in.T + self.pos if shared else e + self.pos  # B × S × p
         queries = torch.einsum("hap,bp->bha", self.W_Q, x[:, -1])
         keys = torch.einsum("hap,bsp->bhsa", self.W_K, x)
         values = torch.einsum("hap,bsp->bhsa", self.W_V, x)
         scores = torch.einsum("bha,bhsa->bhs", queries, keys)
-        if shared:
+        if scaled:
             scores = scores / self.config.d_h**0.5
         mixed = torch.einsum("bhs,bhsa->bha", scores.softmax(-1), values)
         output = torch.einsum("hpa,bha->bp", self.W_O, mixed)
-        residual = e[:, -1] + output @ self.W_out.T if shared else x[:, -1] + output
+        if shared:
+            output = output @ self.W_out.T
+        residual = (e if scaled else x)[:, -1] + output
         if self.config.width:
             inner = nn.functional.gelu(residual @ self.W_1.T + self.b_1)
             residual = residual + inner @ self.W_2.T
@@ -167,7 +169,8 @@ class AoTModel(Model):
 
         The shared maps become part of every head: in dimension d + d_h the vector of a token is
         (e, W_in e), that of a position (0, pos), and heads read the second block and write to the
-        first. The factor 1/√d_h goes into W_Q before it is read as a rational.
+        first; without maps W_in and W_out are the identity. The factor 1/√d_h goes into W_Q before
+        it is read as a rational.
         """
         if self.config.width:
             raise LemmaxError("An MLP with GELU has no exact twin.")
@@ -176,8 +179,10 @@ class AoTModel(Model):
         w = {name: array.astype(np.float64) for name, array in self.arrays().items()}
         e, pos, unembedding = w["e"], w["pos"], w["W_U"]
         W_Q, W_K, W_V, W_O = (w[name] for name in _HEAD)
-        if self.config.maps == "shared":
+        if self.config.scaled:
             d, d_h, h = self.config.d, self.config.d_h, self.config.H
+            if self.config.maps == "direct":
+                w |= {"W_in": np.eye(d), "W_out": np.eye(d)}
             blank = np.zeros((h, d_h, d))
             e = np.concatenate([e, e @ w["W_in"].T], axis=1)
             pos = np.concatenate([np.zeros((len(pos), d)), pos], axis=1)

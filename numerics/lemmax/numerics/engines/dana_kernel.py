@@ -8,8 +8,8 @@ and with δ the difference of the positions' rows,
           r_o = r^0_{jo} + \sum_h \sigma(s_h)\,(Y_{ioh} + Z_{joh}), \quad Z_j = \delta Y - Y_j .
 
 Weights are held with the heads innermost, padded with zero heads to full vectors; zero heads have
-gradient zero. Per-head maps are the case in which the shared maps are the identity and the last
-position stays in the residual.
+gradient zero. Without maps, and with per-head ones, the shared maps are the identity; with per-head
+ones the last position also stays in the residual.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Layout:
             size = int(np.prod(shape))
             found[name] = flat[start : start + size].reshape(shape)
             start += size
-        if self.config.maps == "per-head":
+        if self.config.maps != "shared":
             found |= {n: np.eye(self.config.d, dtype=self.dtype) for n in ("W_in", "W_out")}
         return found
 
@@ -113,7 +113,7 @@ class Workspace:
 
         g = np.zeros_like(p)
         x, y = layout.views(p), layout.views(g)
-        if config.maps == "per-head":
+        if config.maps != "shared":
             y |= {"W_in": empty(d, P), "W_out": empty(d, P)}  # of constants, never used
         base, dbase, qkv, dqkv = empty(M, P), empty(M, P), empty(M, 3 * A), empty(M, 3 * A)
         out, dout = empty(d, A), empty(d, A)
@@ -134,8 +134,8 @@ class Workspace:
         w = config.width
         lengths = (H, H, d, d, d, w, w, w, max(N, H, w), max(N, H, w))
         self.lines = tuple(empty(length) for length in lengths)
-        shared = config.maps == "shared"
-        self.numbers = np.array([1 / math.sqrt(a) if shared else 1.0, float(not shared)], dtype)
+        scale = 1 / math.sqrt(a) if config.scaled else 1.0
+        self.numbers = np.array([scale, float(not config.scaled)], dtype)
 
 
 def pairs_of(config: Dana) -> tuple[NDArray[np.int64], ...]:

@@ -173,11 +173,11 @@ def _sigmoid(x: NDArray[np.float64]) -> NDArray[np.float64]:
 
 def dana_logits(config: Dana, w: Arrays, sequences: NDArray[np.int64]) -> NDArray[np.float64]:
     """Logits (T × N) at the last position."""
-    shared = config.maps == "shared"
+    shared, scaled = config.maps == "shared", config.scaled
     tokens = w["e"] @ w["W_in"].T if shared else w["e"]
     x = tokens[sequences] + w["pos"]  # T × S × p
-    scale = config.d_h**-0.5 if shared else 1.0
-    residual = w["e"][sequences[:, -1]] if shared else x[:, -1]
+    scale = config.d_h**-0.5 if scaled else 1.0
+    residual = w["e"][sequences[:, -1]] if scaled else x[:, -1]
     output = np.zeros((len(sequences), config.inner))
     for h in range(config.H):
         scores = np.matmul(x @ w["W_K"][h].T, (x[:, -1] @ w["W_Q"][h].T)[:, :, None])[:, :, 0]

@@ -25,6 +25,7 @@ class StackedDana(StackedRun):
     def prepare(self) -> None:
         self.configs = [job.config for job in self.jobs if isinstance(job.config, Dana)]
         self.N, self.shared = self.configs[0].N, self.configs[0].maps == "shared"
+        self.scaled = self.configs[0].scaled
         self.d = max(c.d for c in self.configs)
         self.d_h = max(c.d_h for c in self.configs)
         self.H = max(c.H for c in self.configs)
@@ -93,7 +94,7 @@ class StackedDana(StackedRun):
         G = len(self.active)
         configs = [self.configs[number] for number in self.active]
         scale: float | Tensor = 1.0
-        if self.shared:
+        if self.scaled:
             scale = self.tensor([1 / math.sqrt(c.d_h) for c in configs])[:, None, None, None]
         self.attention = PairAttention(self.d_h, self.N, scale)
         options = {"dtype": self.dtype, "device": self.device}
@@ -152,11 +153,9 @@ class StackedDana(StackedRun):
         flat = output.view(G * N * N, self.p)
         mixed = flat.index_select(0, self.pair).view(G, self.rows, self.p)
         last = (self.pair % N).view(G, self.rows)
-        if self.shared:
-            residual = torch.bmm(mixed, p["W_out"])
-            residual += p["e"].gather(1, last[..., None].expand(-1, -1, d))
-        else:
-            residual = mixed + X[:, N:].gather(1, last[..., None].expand(-1, -1, d))
+        skip = p["e"] if self.scaled else X[:, N:]
+        residual = torch.bmm(mixed, p["W_out"]) if self.shared else mixed
+        residual = residual + skip.gather(1, last[..., None].expand(-1, -1, d))
         hidden = u = share = residual
         if self.width:
             u = torch.baddbmm(p["b_1"], residual, p["W_1"])
@@ -189,7 +188,7 @@ class StackedDana(StackedRun):
         dsums = torch.zeros_like(X)
         dsums[:, N:] = doutput.sum(1)
         dX = self.attention.backward(dsums, doutput, g["W_QKV"], g["W_O"])
-        if not self.shared:
+        if not self.scaled:
             dX[:, N:] += dsums[:, N:]
         dX = dX.view(G, 2, N, self.p)
         g["pos"].copy_(dX.sum(2))
@@ -197,6 +196,7 @@ class StackedDana(StackedRun):
         if self.shared:
             torch.bmm(p["e"].transpose(1, 2), dbase, out=g["W_in"])
             torch.bmm(dbase, p["W_in"].transpose(1, 2), out=g["e"])
-            g["e"].scatter_add_(1, last[..., None].expand(-1, -1, d), dresidual)
         else:
             g["e"].copy_(dbase)
+        if self.scaled:
+            g["e"].scatter_add_(1, last[..., None].expand(-1, -1, d), dresidual)

@@ -62,6 +62,24 @@ def bootstrap(
     return Estimate(value, float(low), float(high))
 
 
+def mean(values: Any) -> Estimate:
+    """The mean with Student's interval; of a single value nothing more is known.
+
+    >>> print(mean([1.0, 2.0, 3.0]))
+    2 [-0.48, 4.48]
+    >>> print(mean([2.0]))
+    2 [-inf, inf]
+    """
+    from scipy.stats import t
+
+    found = np.asarray(values, dtype=np.float64)
+    centre, half = float(found.mean()), float("inf")
+    if len(found) > 1:
+        error = float(found.std(ddof=1)) / len(found) ** 0.5
+        half = float(t.ppf(0.975, len(found) - 1)) * error
+    return Estimate(centre, centre - half, centre + half)
+
+
 def share(successes: int, trials: int) -> Estimate:
     """A share with the interval of Clopper and Pearson.
 
@@ -164,8 +182,10 @@ def fit(x: Any, y: Any, degree: int) -> Fit:
     coefficients, *_ = np.linalg.lstsq(design, b)
     residual = b - design @ coefficients
     free = len(a) - degree - 1
-    variance = float(residual @ residual) / free * np.linalg.inv(design.T @ design)[0, 0]
-    half = float(t.ppf(0.975, free)) * float(variance) ** 0.5
+    half = float("inf")  # as many points as coefficients tell nothing of the error
+    if free:
+        variance = float(residual @ residual) / free * np.linalg.inv(design.T @ design)[0, 0]
+        half = float(t.ppf(0.975, free)) * float(variance) ** 0.5
     leading = float(coefficients[0])
     spread = float(((b - b.mean()) ** 2).sum())
     return Fit(
