@@ -427,7 +427,7 @@ def export(
     data: str | bytes
     match ExportFormat.json if as_json else format_:
         case ExportFormat.latex:
-            data = exports.certificate_latex(certificate, name)
+            data = certificate.to_latex(f"lemmax:{name}")
         case ExportFormat.json:
             data = to_json(certificate).rstrip("\n")
         case ExportFormat.sympy:

@@ -17,6 +17,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpz
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix, MatrixLike, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.multihead import ContextHead, MultiHead, group_contexts
 from lemmax.theory.rank import pivots_modulo
 
@@ -29,7 +30,7 @@ _TRIES = 8
 
 
 @dataclass(frozen=True)
-class ContextMemory:
+class ContextMemory(Typeset):
     """A layer whose outputs are within ``error`` of the labels, for every example.
 
     For classes the labels are one-hot rows; the output of the true class then exceeds every
@@ -57,9 +58,9 @@ class ContextMemory:
         """A ``multi-head`` certificate: every output is within the error of its label."""
         return self.layer.output_certificate(self.labels, self.error)
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The weights."""
-        return self.layer.to_latex()
+        return self.layer.formula()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """Contexts, queries and weights as float64."""

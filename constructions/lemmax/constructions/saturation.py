@@ -23,6 +23,7 @@ from flint import arb, fmpz_mat, nmod_mat
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix, MatrixLike, integer_matrix
+from lemmax.theory.latex import Typeset
 from lemmax.theory.multihead import ContextHead, MultiHead, group_contexts
 from lemmax.theory.rank import MERSENNE_61, certified_rank
 
@@ -60,7 +61,7 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class SaturationHeads:
+class SaturationHeads(Typeset):
     """Weights under which Z has full row rank, with the stages that led to them."""
 
     layer: MultiHead
@@ -84,7 +85,12 @@ class SaturationHeads:
             lines.append(f"head {number:>2}  {''.join(marks)}  rank {stage.rank}")
         return "\n".join(lines)
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return "mahdavi/theorem-1"
+
+    def formula(self) -> str:
         """The stages as an array: who is saturated, who is free, and the rank."""
         rows = [
             rf"{number} & {len(stage.old)} & {len(stage.new)} & {stage.c} & {stage.rank} \\"

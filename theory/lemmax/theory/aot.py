@@ -27,6 +27,7 @@ from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError, Undecided
 from lemmax.theory.exact import Matrix, MatrixLike
+from lemmax.theory.latex import Typeset, weights
 from lemmax.theory.rowwise import Unit
 
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class AoTHead:
 
 
 @dataclass(frozen=True)
-class AoT:
+class AoT(Typeset):
     """An attention-only transformer with exact weights.
 
     Examples
@@ -295,20 +296,19 @@ class AoT:
 
         return TorchAoT.from_exact(self, dtype)
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """Every weight matrix as an aligned display."""
-        lines = [
-            rf"e &= {self.e.to_latex()}",
-            rf"\mathrm{{pos}} &= {self.pos.to_latex()}",
-            rf"W_U &= {self.W_U.to_latex()}",
+        first = [
+            rf"e &= {self.e.formula()}",
+            rf"\mathrm{{pos}} &= {self.pos.formula()}",
+            rf"W_U &= {self.W_U.formula()}",
         ]
-        for number, head in enumerate(self.heads, 1):
-            for name in _HEAD:
-                scale = r"\ln 2 \cdot " if name == "W_Q" and self.unit == "ln2" else ""
-                value = getattr(head, name).to_latex()
-                lines.append(rf"W_{name[-1]}^{{{number}}} &= {scale}{value}")
-        body = " \\\\\n".join(lines)
-        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+        scale = {"W_Q": r"\ln 2 \cdot "} if self.unit == "ln2" else {}
+        heads = [
+            {name: scale.get(name, "") + getattr(head, name).formula() for name in _HEAD}
+            for head in self.heads
+        ]
+        return weights(first, heads)
 
     def integer_form(self) -> tuple[fmpz_mat, fmpz_mat, list[fmpz_mat], int, int]:
         """Integers e', pos', W'_h and q, m with x = x'/m and scores x'ᵀ W' x' / q."""

@@ -23,6 +23,7 @@ from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact, Undecided
 from lemmax.theory.exact import Matrix, MatrixLike, fraction, rational
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.rank import MERSENNE_61, certified_rank, pivots_modulo, primes
 
 Unit: TypeAlias = Literal["1", "ln2"]
@@ -133,7 +134,7 @@ def sign_of_exponential_sum(
 
 
 @dataclass(frozen=True)
-class SoftmaxRank:
+class SoftmaxRank(Typeset):
     """Bounds for the real rank of the row-softmax of ``logits``; equal unless it cost too much."""
 
     logits: Matrix
@@ -169,14 +170,12 @@ class SoftmaxRank:
             },
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The rank as an equation, or the bounds as inequalities."""
         scale = r"\ln 2 \cdot " if self.unit == "ln2" else ""
-        matrix = scale + self.logits.to_latex()
+        matrix = scale + self.logits.formula()
         symbol = rf"\operatorname{{rank}}\operatorname{{softmax}}\left({matrix}\right)"
-        if self.rank is not None:
-            return f"{symbol} = {self.rank}"
-        return rf"{self.lower} \le {symbol} \le {self.upper}"
+        return between(self.lower, symbol, self.upper)
 
 
 _POINT = 1_234_567_890_123_456_789  # any residue would do; a fixed one makes certificates stable

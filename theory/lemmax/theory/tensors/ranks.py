@@ -12,6 +12,7 @@ import numpy as np
 from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.tensors.algebras import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
@@ -42,7 +43,7 @@ class Cited:
 
 
 @dataclass(frozen=True)
-class TensorRank:
+class TensorRank(Typeset):
     """``lower`` ≤ R(T) ≤ ``upper`` over ``field``, with a proof of each side.
 
     ``decomposition`` has ``upper`` terms; ``bound`` is a chain of lemmas that gives ``lower``;
@@ -120,12 +121,11 @@ class TensorRank:
         indices = tuple(tuple(range(n)) for n in self.array.shape)
         return in_words(self.decomposition, self.names or indices)
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The interval, or the rank, as a formula."""
-        name = rf"\operatorname{{rank}}_{{\mathbb{{{self.field}}}}}(D)"
-        if self.rank is not None:
-            return f"{name} = {self.rank}"
-        return rf"{self.lower} \le {name} \le {self.upper}"
+        return between(
+            self.lower, rf"\operatorname{{rank}}_{{\mathrm{{{self.field}}}}}(D)", self.upper
+        )
 
 
 def _times(shape: Sequence[int]) -> str:
