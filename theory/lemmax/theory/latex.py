@@ -96,6 +96,8 @@ def display(body: str, label: str, comments: Sequence[str] = ()) -> str:
     $}
     \end{equation}
     """
+    if r"\tfrac" in body:  # or the fractions of one row touch those of the next
+        body = r"\renewcommand\arraystretch{1.25}" + f"\n{body}"
     lines = [f"% {comment}" for comment in comments]
     lines += [
         rf"\begin{{equation}}\label{{{label}}}",
