@@ -446,17 +446,18 @@ class LedgerSummary(RawHtml):
         for key, paper in papers().items():
             counts = Counter(e["verdict"] for e in rows if e["paper"] == key)
             cells = "".join(
-                f'<td><a href="{self.href("ledger.html")}#paper={key}&amp;verdict={v}" '
+                f'<td class="lx-{v}" data-label="{v}">'
+                f'<a href="{self.href("ledger.html")}#paper={key}&amp;verdict={v}" '
                 f'aria-label="{counts[v]} claims of {key}: {v}">{counts[v]}</a></td>'
                 if counts[v]
-                else "<td>·</td>"
+                else '<td class="lx-zero">·</td>'
                 for v in verdicts
             )
             name = paper["authors"].split(",")[0].split(" and ")[0].split()[-1]
             label = "lemmax" if key == "lemmax" else f"{name} {paper['year']}"
             body += (
                 f'<tr><th scope="row"><a href="{self.href(f"papers/{key}.html")}">{label}</a></th>'
-                f"{cells}<td>{sum(counts.values())}</td></tr>"
+                f'{cells}<td data-label="all">{sum(counts.values())}</td></tr>'
             )
         return (
             '<div class="lx-scroll"><table class="lx-summary"><thead><tr><td></td>'

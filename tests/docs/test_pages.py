@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from lemmax.numerics import ledger_view
 from lemmax.theory import AttentionLayer, Database, Head
 from lemmax.theory.claims import load_claims
 
@@ -97,3 +99,59 @@ def test_every_tutorial_is_listed() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     for page in (DOCS / "tutorials").glob("*.md"):
         assert f"tutorials/{page.stem}\n" in index
+
+
+def public() -> dict[str, Any]:
+    """What ``from lemmax.theory import …`` and its neighbours offer, by full name."""
+    found = {}
+    for room in ("theory", "constructions", "numerics"):
+        package = importlib.import_module(f"lemmax.{room}")
+        for name in package.__all__:
+            thing = getattr(package, name)
+            found[f"{thing.__module__}.{name}"] = thing
+    return found
+
+
+PUBLIC = public()
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_public_name_has_a_reference_entry_with_an_example(name: str) -> None:
+    reference = load("reference")
+    module, _, short = name.rpartition(".")
+    pages = {
+        page: path for room in reference.ROOMS for page, path in reference.modules(room).items()
+    }
+    assert f"automodule:: {module}\n   :members:" in reference.module_page(module, pages[module])
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    assert ">>> " in text
+    if not isinstance(PUBLIC[name], type) and inspect.signature(PUBLIC[name]).parameters:
+        fixed = short in ("experiment", "recipe")  # looks a name up
+        assert fixed or re.search(r"\b[Cc]osts?\b", text), "says nothing about its cost"
+
+
+def test_the_index_of_the_reference_lists_every_public_name(markup: ModuleType) -> None:
+    sys.modules["markup"] = markup  # as Sphinx finds it, beside the extension
+    try:
+        index = load("reference").index_page()
+    finally:
+        del sys.modules["markup"]
+    for name in PUBLIC:
+        assert f"<{name}>`" in index
+
+
+def test_kernel_proofs_are_listed_on_their_page() -> None:
+    """The hand-written table of theorems has the claims that Coq decides, and no other."""
+    text = (DOCS / "kernel.md").read_text(encoding="utf-8")
+    table = text.partition("## Theorems")[2].partition("## How to add")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+/[\w.-]+)`", row.split("|")[1])}
+    decided = {
+        entry["id"]
+        for entry in ledger_view.entries().values()
+        if any(item["grade"] == "kernel" for item in entry["evidence"])
+    }
+    assert listed == decided
+    for row in rows:
+        for file in re.findall(r"`(\w+\.v)`", row):
+            assert (DOCS.parent / "theory" / "formal" / file).is_file()

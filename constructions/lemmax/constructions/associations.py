@@ -46,7 +46,12 @@ class NotFound(LemmaxError):
 
 @dataclass(frozen=True)
 class AssociativeMemory(Typeset):
-    """A transformer that memorizes ``pairs``; ``margin`` is a proved lower bound of all margins."""
+    """A transformer that memorizes ``pairs``; ``margin`` is a proved lower bound of all margins.
+
+    >>> memory = associative_memory({"ab": "b", "ba": "a"}, H=1, d_h=1)
+    >>> memory.recall("ba"), memory.margin > 0
+    ('a', True)
+    """
 
     model: AoT
     pairs: dict[TokenSequence, Hashable]

@@ -26,7 +26,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class GramBlowup(Typeset):
-    """An n × n matrix of rank r whose row-wise argmax (for r ≥ 2) is the identity."""
+    """An n × n matrix of rank r whose row-wise argmax (for r ≥ 2) is the identity.
+
+    >>> gram_blowup(2, 2).matrix
+    Matrix([['1', '0'], ['3', '4']])
+    """
 
     n: int
     r: int
@@ -70,6 +74,7 @@ def gram_blowup(n: int, r: int, points: Literal["integers", "sphere"] = "integer
     -----
     For r = 1 the integer matrix is \((ij)\), the Gram matrix of n distinct points of the line:
     its softmax is a row-scaled Vandermonde matrix, so already rank one gives softmax rank n.
+    Cost: n² integers of at most \(n^2\) in size, or n² rationals.
 
     Examples
     --------

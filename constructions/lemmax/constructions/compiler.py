@@ -92,7 +92,12 @@ class Recall:
 
 @dataclass(frozen=True)
 class CompiledDatabase(Typeset):
-    """A layer that provably memorizes a database; made by :func:`compile_database`."""
+    """A layer that provably memorizes a database; made by :func:`compile_database`.
+
+    >>> compiled = compile_database(Database.from_triples([("a", "f", "x"), ("b", "f", "y")]))
+    >>> compiled.recall("a", "f").answer, compiled.certificate()["kind"]
+    ('x', 'memorization')
+    """
 
     database: Database
     layer: AttentionLayer

@@ -35,6 +35,10 @@ class ContextMemory(Typeset):
 
     For classes the labels are one-hot rows; the output of the true class then exceeds every
     other by at least ``margin`` = 1 - 2 · error.
+
+    >>> memory = memorize([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, -1], H=1)
+    >>> memory.certificate()["kind"]
+    'multi-head'
     """
 
     layer: MultiHead
@@ -99,6 +103,11 @@ def memorize(
     ------
     LemmaxError
         Labels of the wrong length, or Z has rank below the number of examples for these weights.
+
+    Notes
+    -----
+    Cost: the exact rank of Z, and one solution of a T × T linear system in balls, whose precision
+    is doubled until the error is proved.
 
     Examples
     --------

@@ -62,7 +62,12 @@ class Stage:
 
 @dataclass(frozen=True)
 class SaturationHeads(Typeset):
-    """Weights under which Z has full row rank, with the stages that led to them."""
+    """Weights under which Z has full row rank, with the stages that led to them.
+
+    >>> built = saturation_heads([[1, 0], [0, 1]], [[1, 0], [1, 1]], H=1)
+    >>> [stage.rank for stage in built.stages]
+    [2]
+    """
 
     layer: MultiHead
     v: tuple[int, ...]
@@ -134,6 +139,11 @@ def saturation_heads(
     AssumptionViolated
         A context of rank below n, dependent queries, a query in the span of a later group, or a
         ``v`` that does not tell two tokens of a context apart.
+
+    Notes
+    -----
+    Cost: for each head a linear system of size k - 1, and the certified rank of Z for each scale
+    that is tried, which doubles until the examples of earlier heads are saturated enough.
 
     Examples
     --------

@@ -68,6 +68,9 @@ class Example33(Typeset):
 
     The tensors have the shapes K × Q × (K ∪ Q), (K ∪ Q) × Q × V and K × Q × V, in the paper's
     order of tokens: a, b, c; β, λ; m, s.
+
+    >>> example_3_3().certificate()["kind"]
+    'memorization'
     """
 
     database: Database

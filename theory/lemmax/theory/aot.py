@@ -46,7 +46,12 @@ def _matrix(value: MatrixLike) -> Matrix:
 
 @dataclass(frozen=True)
 class AoTHead:
-    """One head in the shapes of the paper: W_Q, W_K, W_V are d_h × d and W_O is d × d_h."""
+    """One head in the shapes of the paper: W_Q, W_K, W_V are d_h × d and W_O is d × d_h.
+
+    >>> head = AoTHead(*(Matrix([[1, 2]]) for _ in range(3)), Matrix([[1], [0]]))
+    >>> head.W_QK  # W_Qᵀ W_K
+    Matrix([['1', '2'], ['2', '4']])
+    """
 
     W_Q: Matrix
     W_K: Matrix

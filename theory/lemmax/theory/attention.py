@@ -37,7 +37,12 @@ UNIT_ROUNDOFF = fmpq(1, 2**53)
 
 @dataclass(frozen=True, init=False)
 class Head:
-    """One attention head; the shapes are those of the module's first paragraph."""
+    """One attention head; the shapes are those of the module's first paragraph.
+
+    >>> head = Head(W_Q=[[1], [0]], W_K=[[1, 1]], W_V=[[0, 1], [1, 0]], W_O=[[1, 0], [0, 1]])
+    >>> head.d_qk, head.d_vo
+    (1, 2)
+    """
 
     W_Q: Matrix
     W_K: Matrix

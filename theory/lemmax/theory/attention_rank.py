@@ -463,7 +463,8 @@ def bigram_rank(bigrams: Sequence[Sequence[Hashable]], d: int, d_h: int, H: int)
     .. math:: \min_{F ⊂ 𝒯}\; |𝒯∖F| + \min(d, K(F)) + H·\min(d_h, r_δ(F)),
 
     the rank of the union of one partition matroid (distinct last tokens) truncated at d and H
-    copies of the lift matroid of the vectors ε_i - ε_j + ε_0 truncated at min(d, d_h).
+    copies of the lift matroid of the vectors ε_i - ε_j + ε_0 truncated at min(d, d_h). Cost: at
+    most \(|𝒯|\) augmentations, each a search through \((H+1)|𝒯|\) exchanges.
 
     >>> bigram_rank([(0, 0), (1, 1), (2, 2), (3, 3)], d=2, d_h=2, H=1).rank
     3

@@ -52,6 +52,11 @@ class EffectiveRank(Typeset):
 
     ``block`` gives the lower bound. ``representation`` is a tensor that agrees with the database on
     all of its facts, with the terms that sum to it.
+
+    >>> db = Database.from_triples([("a", "f", "v"), ("b", "g", "v")])
+    >>> found = effective_rank(db)
+    >>> found.lower, found.upper  # the rank is 2
+    (1, 1)
     """
 
     block: Block

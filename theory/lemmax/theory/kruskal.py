@@ -48,6 +48,10 @@ class KruskalRank(Typeset):
     """lower <= Kruskal rank <= upper; ``dependent`` is a dependent subset of upper + 1 vectors.
 
     ``dependent`` is empty where the upper bound is the number of vectors or their dimension.
+
+    >>> found = kruskal_rank([[1, 0], [0, 1], [2, 0]])
+    >>> found.rank, found.dependent
+    (1, (0, 2))
     """
 
     vectors: Matrix

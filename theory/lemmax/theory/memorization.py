@@ -41,6 +41,13 @@ class Memorization(Typeset):
     """Which facts a layer memorizes, with what certainty.
 
     ``missed`` are the facts that fail; ``certificate()`` exists when there are none.
+
+    >>> from lemmax.theory.attention import AttentionLayer
+    >>> layer = AttentionLayer(("a", "b"), [[1], [-1]], [[1, -1]])
+    >>> memorizes(layer, [("a", "b", "b")]).certificate()["kind"]
+    'memorization'
+    >>> memorizes(layer, [("a", "b", "a")]).missed
+    (('a', 'b', 'a'),)
     """
 
     layer: AttentionLayer

@@ -56,6 +56,9 @@ class ContextHead:
 
     W_V is d × d_v and W_O is d_v × d_out. Queries may live in a space of another dimension d_q
     than the tokens: a bias of the query map is one more coordinate, equal to 1, of the queries.
+
+    >>> ContextHead([[0], [1], [2]], [[1], [0], [0]]).W_K.shape
+    (3, 1)
     """
 
     W_K: Matrix
@@ -525,6 +528,16 @@ def multi_head(
         Ragged contexts, or weights whose sizes do not fit.
     NotExact
         A float without ``floats=True``, a NaN or an infinity.
+
+    Notes
+    -----
+    Cost: that of reading the entries; ranks are computed when they are asked for.
+
+    Examples
+    --------
+    >>> head = ContextHead([[0], [1]], [[1], [0]])
+    >>> multi_head([[1, 0], [0, 1]], [[1, 0], [2, 0]], [head]).feature_rank().rank
+    2
     """
     query_matrix = queries if isinstance(queries, Matrix) else Matrix(queries, floats=floats)
     kept, context_of = group_contexts(contexts, query_matrix.shape[0], floats=floats)

@@ -31,6 +31,9 @@ class RankResult(Typeset):
 
     ``certificate()`` makes, when it is asked for, a ``matrix-rank`` certificate: a minor that is
     nonzero modulo a prime, and an exact factorisation through dimension ``rank``.
+
+    >>> certified_rank([[1, 2], [2, 4]]).certificate()["upper"]["method"]
+    'factorisation'
     """
 
     matrix: fmpz_mat | fmpq_mat

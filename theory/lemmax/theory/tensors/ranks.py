@@ -50,6 +50,10 @@ class TensorRank(Typeset):
     ``reasons`` names the constructions behind the decomposition; ``cited`` are larger lower bounds
     by theorems that lemmax does not prove; ``names`` are the keys, queries and values; ``stopped``
     says that time ended the search.
+
+    >>> found = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
+    >>> found.lower, found.upper, len(found.decomposition), found.certificate()["kind"]
+    (2, 2, 2, 'tensor-rank')
     """
 
     array: Array
@@ -197,6 +201,7 @@ def tensor_rank(
     The rank is exact for databases with at most two queries (or keys, or values), with private
     columns, and for saturated tables; also where a flattening meets a slice sum. Elsewhere the
     result is an interval. Databases of 200 facts take a fraction of a second.
+    Cost: exact eliminations of flattenings and slices, and a search of bounded size.
 
     Raises
     ------
