@@ -47,7 +47,7 @@ def module_page(name: str, path: Path) -> str:
     members = [] if room else ["   :members:", "   :member-order: bysource"]
     return "\n".join(
         [
-            f"# {name}",
+            "# " + name.replace(".", ".\u200b"),  # where the line may break
             "",
             "```{eval-rst}",
             f".. automodule:: {name}",
