@@ -1,6 +1,6 @@
 """Pictures of the built pages, to be looked at: ``python docs/screenshots.py FOLDER``.
 
-The landing page, the ledger, a claim, the graph, and every figure with what stands around it, at the
+The landing page, the ledger, a claim, the graph and every figure with what stands around it, at the
 widths of a desk and of a phone, light and dark.
 """
 

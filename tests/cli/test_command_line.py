@@ -35,6 +35,8 @@ def layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def test_compile_recall_check(layer: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = lemmax(capsys, "recall", str(layer), "Astrid", "born_in")
     assert (status, out.splitlines()[0]) == (0, "Singapore")
+    told = out.splitlines()[1].partition(", runner-up")[0]
+    assert f"Singapore, {told}" in (FIGURE_1.parents[2] / "README.md").read_text(encoding="utf-8")
     status, out, _ = lemmax(capsys, "recall", "--json", str(layer), "Astrid", "born_in")
     answer = json.loads(out)
     low, high = json.loads(answer["probability"])

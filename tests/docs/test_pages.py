@@ -14,7 +14,16 @@ from typing import Any
 import pytest
 
 from lemmax.numerics import ledger_view
-from lemmax.theory import AttentionLayer, Database, Head
+from lemmax.theory import (
+    AoT,
+    AoTHead,
+    AttentionLayer,
+    ContextHead,
+    Database,
+    Head,
+    MultiHead,
+    SequenceEncoder,
+)
 from lemmax.theory.claims import load_claims
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -73,8 +82,11 @@ def test_every_statement_has_balanced_formulas() -> None:
             assert "$" not in text, claim.id
 
 
+SHORT = (Database, AttentionLayer, Head, AoT, AoTHead, MultiHead, ContextHead, SequenceEncoder)
+
+
 def resolve(name: str) -> Any:
-    short = {"Database": Database, "AttentionLayer": AttentionLayer, "Head": Head}
+    short = {thing.__name__: thing for thing in SHORT}
     first, _, rest = name.partition(".")
     if first in short:
         thing = short[first]
@@ -82,16 +94,18 @@ def resolve(name: str) -> Any:
         return rest in known
     if first == "lemmax":
         module, _, attribute = name.rpartition(".")
-        if name in sys.modules or importlib.util.find_spec(name):
+        if hasattr(importlib.import_module(module), attribute):
             return True
-        return hasattr(importlib.import_module(module), attribute)
+        return importlib.util.find_spec(name) is not None
     return True
 
 
 def test_the_glossary_names_what_exists() -> None:
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
-    names = re.findall(r"`((?:lemmax|Database|AttentionLayer|Head)\.[\w.]+)`", text)
-    assert len(names) > 20
+    first = "|".join(["lemmax", *(thing.__name__ for thing in SHORT)])
+    names = re.findall(rf"`((?:{first})\.[\w.]+)`", text)
+    assert len(names) > 50
+    assert {re.split(r"\W", name)[0] for name in names} == set(first.split("|"))
     assert [name for name in names if not resolve(name)] == []
 
 
