@@ -17,6 +17,7 @@ from lemmax.constructions import compile_database
 from lemmax.numerics.engines import train
 from lemmax.numerics.interop import to_transformer_lens
 from lemmax.numerics.jobs import Job, Wong
+from lemmax.numerics.models import WongLayer
 from lemmax.numerics.recipes import recipe
 from lemmax.theory import AttentionLayer, Database, Matrix
 from lemmax.theory.errors import LemmaxError
@@ -78,9 +79,10 @@ def test_a_trained_layer_opens_too() -> None:
     short = recipe("wong-guess").changed(steps=60, dtype="float64")
     (trained,) = train([job], short, backend="reference")
     module = trained.model()
+    assert isinstance(module, WongLayer)
     asked = torch.tensor([[k, q] for k, q, _ in facts])
     with torch.no_grad():
-        theirs = to_transformer_lens(trained.model().to_exact())(asked)
+        theirs = to_transformer_lens(module.to_exact())(asked)
         ours = module(asked)
     assert theirs.shape == ours.shape
     assert (theirs - ours).abs().max() <= 64 * torch.finfo(torch.float64).eps * ours.abs().max()
