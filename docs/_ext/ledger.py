@@ -140,19 +140,34 @@ def link(identifier: str, origin: str, text: str | None = None, mark: bool = Tru
     return f"[{markdown(text or identifier)}]({target}){after}"
 
 
-def source_of(test: str) -> str | None:
-    """The text of a test function, decorators included."""
+def _function(test: str) -> tuple[Path, ast.FunctionDef] | None:
+    """The function of a test, and where it stands."""
     file, _, function = test.partition("::")
     path = ROOT / file
     if not function or path.suffix != ".py" or not path.is_file():
         return None
-    text = path.read_text(encoding="utf-8")
     name = function.rpartition("::")[2].partition("[")[0]
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+            return path, node
     return None
+
+
+def source_of(test: str) -> str | None:
+    """The text of a test function, decorators included."""
+    found = _function(test)
+    if found is None:
+        return None
+    path, node = found
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def words_of(test: str) -> str:
+    """What a test says of itself."""
+    found = _function(test)
+    return " ".join((ast.get_docstring(found[1]) or "").split()) if found else ""
 
 
 @cache
@@ -584,6 +599,14 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
                 item["test"].removeprefix("docs/"), posixpath.dirname(origin) or "."
             )
             lines += [f"**Why.** [A written argument]({target}), step by step.", ""]
+        elif not item.get("certificates"):
+            lines += [
+                f"**Counterexample** ({item['grade']}). {markdown(words_of(item['test']))}",
+                "",
+            ]
+            if item["grade"] == "kernel":
+                lines += _formal_statements(item["test"])
+            lines += _folded_source(item["test"])
         for name in item.get("certificates", ()):
             short = name.removesuffix(".json")
             if short not in shipped.names():
