@@ -429,7 +429,7 @@ class LedgerTable(RawHtml):
         return (
             f'<form class="lx-filter" role="search" aria-label="Filter the claims">{form}</form>'
             f'<p class="lx-count" role="status" aria-live="polite">{len(rows)} claims</p>'
-            '<div class="lx-scroll"><table class="lx-table"><thead><tr>'
+            '<div class="lx-scroll"><table role="table" class="lx-table"><thead><tr role="row">'
             '<th scope="col">Claim</th><th scope="col">Kind</th><th scope="col">Verdict</th>'
             '<th scope="col">Grade</th><th scope="col">Source</th></tr></thead>'
             f"<tbody>{body}</tbody></table></div>"
@@ -439,14 +439,14 @@ class LedgerTable(RawHtml):
     def row(self, e: Entry) -> str:
         """One claim."""
         return (
-            f'<tr data-paper="{e["paper"]}" data-kind="{e["kind"]}" data-verdict="{e["verdict"]}" '
-            f'data-grade="{e["grade"] or ""}">'
-            f'<th scope="row"><a href="{self.href(docname(e["id"]) + ".html")}">'
+            f'<tr role="row" data-paper="{e["paper"]}" data-kind="{e["kind"]}" '
+            f'data-verdict="{e["verdict"]}" data-grade="{e["grade"] or ""}">'
+            f'<th role="rowheader" scope="row"><a href="{self.href(docname(e["id"]) + ".html")}">'
             f"{html.escape(heading(e))}</a> <code>{e['id']}</code></th>"
-            f'<td data-label="Kind">{KINDS[e["kind"]]}</td>'
-            f'<td data-label="Verdict">{badge(e["verdict"])}</td>'
-            f'<td data-label="Grade">{e["grade"] or "–"}</td>'
-            f'<td data-label="Source">{e["source"]}</td></tr>'
+            f'<td role="cell" data-label="Kind">{KINDS[e["kind"]]}</td>'
+            f'<td role="cell" data-label="Verdict">{badge(e["verdict"])}</td>'
+            f'<td role="cell" data-label="Grade">{e["grade"] or "–"}</td>'
+            f'<td role="cell" data-label="Source">{e["source"]}</td></tr>'
         )
 
 
@@ -461,21 +461,22 @@ class LedgerSummary(RawHtml):
         for key, paper in papers().items():
             counts = Counter(e["verdict"] for e in rows if e["paper"] == key)
             cells = "".join(
-                f'<td class="lx-{v}" data-label="{v}">'
+                f'<td role="cell" class="lx-{v}" data-label="{v}">'
                 f'<a href="{self.href("ledger.html")}#paper={key}&amp;verdict={v}" '
                 f'aria-label="{counts[v]} claims of {key}: {v}">{counts[v]}</a></td>'
                 if counts[v]
-                else '<td class="lx-zero">·</td>'
+                else '<td role="cell" class="lx-zero">·</td>'
                 for v in verdicts
             )
             name = paper["authors"].split(",")[0].split(" and ")[0].split()[-1]
             label = "lemmax" if key == "lemmax" else f"{name} {paper['year']}"
             body += (
-                f'<tr><th scope="row"><a href="{self.href(f"papers/{key}.html")}">{label}</a></th>'
-                f'{cells}<td data-label="all">{sum(counts.values())}</td></tr>'
+                f'<tr role="row"><th role="rowheader" scope="row">'
+                f'<a href="{self.href(f"papers/{key}.html")}">{label}</a></th>'
+                f'{cells}<td role="cell" data-label="all">{sum(counts.values())}</td></tr>'
             )
         return (
-            '<div class="lx-scroll"><table class="lx-summary"><thead><tr><td></td>'
+            '<div class="lx-scroll"><table role="table" class="lx-summary"><thead><tr><td></td>'
             f'{head}<th scope="col">all</th></tr></thead><tbody>{body}</tbody></table></div>'
         )
 

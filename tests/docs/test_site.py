@@ -353,6 +353,17 @@ LABELS = """
 """
 
 
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["index.html", "ledger.html"])
+def test_tables_stay_tables_for_a_screen_reader(visit: Visit, name: str, width: int) -> None:
+    """Rows that are laid out as lines would lose their meaning without roles."""
+    page = visit.open(name)
+    page.set_viewport_size({"width": width, "height": 844})
+    heads = page.get_by_role("table").get_by_role("rowheader").count()
+    assert heads == page.locator("table tbody tr").count()
+    assert page.get_by_role("table").get_by_role("cell").count() >= 2 * heads
+
+
 @pytest.mark.parametrize("name", ["index.html", "ledger.html", "graph.html"])
 def test_a_screen_reader_finds_names(visit: Visit, name: str) -> None:
     page = visit.open(name)
