@@ -4,12 +4,17 @@ import os
 import sys
 from pathlib import Path
 
+from jupyter_client.manager import KernelManager
+
 HERE = Path(__file__).parent
 ROOTS = [str(HERE.parent / room) for room in ("theory", "constructions", "numerics")]
 # The pages document this checkout, whatever is installed; notebooks inherit the same path.
 sys.path[:0] = [str(HERE / "_ext"), *ROOTS]
 os.environ["PYTHONPATH"] = os.pathsep.join([*ROOTS, os.environ.get("PYTHONPATH", "")])
 os.environ.setdefault("PYDEVD_DISABLE_FILE_VALIDATION", "1")
+if hasattr(KernelManager, "transport_encryption"):
+    # Newer kernels warn when they are spoken to over a port in plain text: encrypt.
+    KernelManager.transport_encryption.default_value = "auto"
 
 project = "lemmax"
 author = "The lemmax authors"

@@ -140,19 +140,34 @@ def link(identifier: str, origin: str, text: str | None = None, mark: bool = Tru
     return f"[{markdown(text or identifier)}]({target}){after}"
 
 
-def source_of(test: str) -> str | None:
-    """The text of a test function, decorators included."""
+def _function(test: str) -> tuple[Path, ast.FunctionDef] | None:
+    """The function of a test, and where it stands."""
     file, _, function = test.partition("::")
     path = ROOT / file
     if not function or path.suffix != ".py" or not path.is_file():
         return None
-    text = path.read_text(encoding="utf-8")
     name = function.rpartition("::")[2].partition("[")[0]
     for node in ast.walk(_tree(path)):
         if isinstance(node, ast.FunctionDef) and node.name == name:
-            first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
-            return "\n".join(text.splitlines()[first - 1 : node.end_lineno])
+            return path, node
     return None
+
+
+def source_of(test: str) -> str | None:
+    """The text of a test function, decorators included."""
+    found = _function(test)
+    if found is None:
+        return None
+    path, node = found
+    first = min([node.lineno, *(d.lineno for d in node.decorator_list)])
+    lines = path.read_text(encoding="utf-8").splitlines()
+    return "\n".join(lines[first - 1 : node.end_lineno])
+
+
+def words_of(test: str) -> str:
+    """What a test says of itself."""
+    found = _function(test)
+    return " ".join((ast.get_docstring(found[1]) or "").split()) if found else ""
 
 
 @cache
@@ -414,7 +429,7 @@ class LedgerTable(RawHtml):
         return (
             f'<form class="lx-filter" role="search" aria-label="Filter the claims">{form}</form>'
             f'<p class="lx-count" role="status" aria-live="polite">{len(rows)} claims</p>'
-            '<div class="lx-scroll"><table class="lx-table"><thead><tr>'
+            '<div class="lx-scroll"><table role="table" class="lx-table"><thead><tr role="row">'
             '<th scope="col">Claim</th><th scope="col">Kind</th><th scope="col">Verdict</th>'
             '<th scope="col">Grade</th><th scope="col">Source</th></tr></thead>'
             f"<tbody>{body}</tbody></table></div>"
@@ -424,14 +439,14 @@ class LedgerTable(RawHtml):
     def row(self, e: Entry) -> str:
         """One claim."""
         return (
-            f'<tr data-paper="{e["paper"]}" data-kind="{e["kind"]}" data-verdict="{e["verdict"]}" '
-            f'data-grade="{e["grade"] or ""}">'
-            f'<th scope="row"><a href="{self.href(docname(e["id"]) + ".html")}">'
+            f'<tr role="row" data-paper="{e["paper"]}" data-kind="{e["kind"]}" '
+            f'data-verdict="{e["verdict"]}" data-grade="{e["grade"] or ""}">'
+            f'<th role="rowheader" scope="row"><a href="{self.href(docname(e["id"]) + ".html")}">'
             f"{html.escape(heading(e))}</a> <code>{e['id']}</code></th>"
-            f'<td data-label="Kind">{KINDS[e["kind"]]}</td>'
-            f'<td data-label="Verdict">{badge(e["verdict"])}</td>'
-            f'<td data-label="Grade">{e["grade"] or "–"}</td>'
-            f'<td data-label="Source">{e["source"]}</td></tr>'
+            f'<td role="cell" data-label="Kind">{KINDS[e["kind"]]}</td>'
+            f'<td role="cell" data-label="Verdict">{badge(e["verdict"])}</td>'
+            f'<td role="cell" data-label="Grade">{e["grade"] or "–"}</td>'
+            f'<td role="cell" data-label="Source">{e["source"]}</td></tr>'
         )
 
 
@@ -446,20 +461,22 @@ class LedgerSummary(RawHtml):
         for key, paper in papers().items():
             counts = Counter(e["verdict"] for e in rows if e["paper"] == key)
             cells = "".join(
-                f'<td><a href="{self.href("ledger.html")}#paper={key}&amp;verdict={v}" '
+                f'<td role="cell" class="lx-{v}" data-label="{v}">'
+                f'<a href="{self.href("ledger.html")}#paper={key}&amp;verdict={v}" '
                 f'aria-label="{counts[v]} claims of {key}: {v}">{counts[v]}</a></td>'
                 if counts[v]
-                else "<td>·</td>"
+                else '<td role="cell" class="lx-zero">·</td>'
                 for v in verdicts
             )
             name = paper["authors"].split(",")[0].split(" and ")[0].split()[-1]
             label = "lemmax" if key == "lemmax" else f"{name} {paper['year']}"
             body += (
-                f'<tr><th scope="row"><a href="{self.href(f"papers/{key}.html")}">{label}</a></th>'
-                f"{cells}<td>{sum(counts.values())}</td></tr>"
+                f'<tr role="row"><th role="rowheader" scope="row">'
+                f'<a href="{self.href(f"papers/{key}.html")}">{label}</a></th>'
+                f'{cells}<td role="cell" data-label="all">{sum(counts.values())}</td></tr>'
             )
         return (
-            '<div class="lx-scroll"><table class="lx-summary"><thead><tr><td></td>'
+            '<div class="lx-scroll"><table role="table" class="lx-summary"><thead><tr><td></td>'
             f'{head}<th scope="col">all</th></tr></thead><tbody>{body}</tbody></table></div>'
         )
 
@@ -583,6 +600,14 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
                 item["test"].removeprefix("docs/"), posixpath.dirname(origin) or "."
             )
             lines += [f"**Why.** [A written argument]({target}), step by step.", ""]
+        elif not item.get("certificates"):
+            lines += [
+                f"**Counterexample** ({item['grade']}). {markdown(words_of(item['test']))}",
+                "",
+            ]
+            if item["grade"] == "kernel":
+                lines += _formal_statements(item["test"])
+            lines += _folded_source(item["test"])
         for name in item.get("certificates", ()):
             short = name.removesuffix(".json")
             if short not in shipped.names():

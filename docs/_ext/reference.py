@@ -42,11 +42,12 @@ def first_sentence(text: str | None) -> str:
 
 
 def module_page(name: str, path: Path) -> str:
-    """The page of one module; a package only says what it is, its names live in its modules."""
-    members = [] if path.name == "__init__.py" else ["   :members:", "   :member-order: bysource"]
+    """The page of one module; a room only says what it is, its names live in its modules."""
+    room = path.name == "__init__.py" and name.count(".") == 1
+    members = [] if room else ["   :members:", "   :member-order: bysource"]
     return "\n".join(
         [
-            f"# {name}",
+            "# " + name.replace(".", ".\u200b"),  # where the line may break
             "",
             "```{eval-rst}",
             f".. automodule:: {name}",

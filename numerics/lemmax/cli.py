@@ -12,6 +12,7 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
+from rich.status import Status
 from rich.table import Table
 from rich.text import Text
 
@@ -19,7 +20,8 @@ from lemmax.theory.errors import LemmaxError
 
 app = typer.Typer(
     name="lemmax",
-    help="What attention layers can memorize, decided exactly and with certificates.",
+    help="What attention layers can memorize, decided exactly and with certificates.\n\n"
+    "Examples: `lemmax claims`, `lemmax compile facts.csv -o layer.json`, `lemmax doctor`",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
@@ -35,6 +37,11 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=plain, width=160 if plain else None)
 
 
+def working(what: str) -> Status:
+    """Say on a terminal what takes so long; say nothing elsewhere."""
+    return Status(what, console=Console(stderr=True))
+
+
 @app.command()
 def check(
     certificates: Annotated[
@@ -47,7 +54,7 @@ def check(
     Status 0: all hold. Status 1: one does not, and the failing step is named. Status 2: a file is
     not a certificate.
 
-    Example: `lemmax check layer.certificate.json`
+    Examples: `lemmax check layer.json`, `lemmax check --json certificates/*.json`
     """
     from lemmax import checker
 
@@ -85,10 +92,13 @@ def verify(as_json: AsJson = False) -> None:
     """Re-check every shipped certificate with the independent checker, and print its SHA-256.
 
     Status 1 if one does not hold.
+
+    Examples: `lemmax verify`, `lemmax verify --json`
     """
     from lemmax.constructions.shipped import verify_all
 
-    results = verify_all()
+    with working("checking the shipped certificates"):
+        results = verify_all()
     if as_json:
         typer.echo(json.dumps(results, indent=2))
     else:
@@ -126,8 +136,9 @@ def compile_(
     if not output.absolute().parent.is_dir():
         raise LemmaxError(f"{output}: there is no folder {output.absolute().parent}.")
     db = Database.read(facts)
-    compiled = compile_database(db, tau)
-    save(compiled, output)
+    with working(f"compiling {len(db)} facts"):
+        compiled = compile_database(db, tau)
+        save(compiled, output)
     dims = compiled.dims
     if as_json:
         typer.echo(
@@ -374,7 +385,8 @@ def assumptions(
             content = text.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError):
             raise LemmaxError(f"{text} is not a readable text file.") from None
-        report = minilm_report(content, n=tokens, examples=examples, layers=layer, balls=balls)
+        with working("running the model and deciding ranks"):
+            report = minilm_report(content, n=tokens, examples=examples, layers=layer, balls=balls)
     elif model.endswith(".npz"):
         report = arrays_report(Path(model), examples=examples)
     else:
@@ -427,7 +439,7 @@ def export(
     data: str | bytes
     match ExportFormat.json if as_json else format_:
         case ExportFormat.latex:
-            data = exports.certificate_latex(certificate, name)
+            data = certificate.to_latex(f"lemmax:{name}")
         case ExportFormat.json:
             data = to_json(certificate).rstrip("\n")
         case ExportFormat.sympy:
@@ -490,9 +502,7 @@ def reproduce(
     if recorded or not trained:
         rows = recorded_rows(found)
     else:
-        from rich.status import Status
-
-        with Status("preparing", console=Console(stderr=True)) as status:
+        with working("preparing") as status:
             rows = measure_rows(
                 found,
                 scale or "small",
@@ -529,6 +539,8 @@ def doctor(as_json: AsJson = False) -> None:
     """Say which extras and programs are installed, and what each enables.
 
     Nothing is wrong when an extra is missing: the core needs none of them.
+
+    Examples: `lemmax doctor`, `lemmax doctor --json`
     """
     from lemmax.numerics.installation import examine
 

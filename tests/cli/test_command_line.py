@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+import typer
 
 from lemmax import checker
-from lemmax.cli import main
+from lemmax.cli import app, main
 
 FIGURE_1 = Path(__file__).parent.parent.parent / "docs" / "examples" / "figure1.csv"
 
@@ -31,6 +35,8 @@ def layer(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
 def test_compile_recall_check(layer: Path, capsys: pytest.CaptureFixture[str]) -> None:
     status, out, _ = lemmax(capsys, "recall", str(layer), "Astrid", "born_in")
     assert (status, out.splitlines()[0]) == (0, "Singapore")
+    told = out.splitlines()[1].partition(", runner-up")[0]
+    assert f"Singapore, {told}" in (FIGURE_1.parents[2] / "README.md").read_text(encoding="utf-8")
     status, out, _ = lemmax(capsys, "recall", "--json", str(layer), "Astrid", "born_in")
     answer = json.loads(out)
     low, high = json.loads(answer["probability"])
@@ -186,3 +192,60 @@ def test_verify_checks_all_and_notices_damage(
 def test_bad_usage_is_status_two(capsys: pytest.CaptureFixture[str]) -> None:
     assert lemmax(capsys, "compile", str(FIGURE_1))[0] == 2
     assert lemmax(capsys, "frobnicate")[0] == 2
+
+
+COMMANDS = sorted(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_has_an_example_and_json(
+    command: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    status, out, _ = lemmax(capsys, command, "--help")
+    assert status == 0
+    assert f"lemmax {command}" in out.partition("Example")[2]
+    assert "--json" in out
+
+
+def test_help_begins_with_what_to_try(capsys: pytest.CaptureFixture[str]) -> None:
+    status, out, _ = lemmax(capsys, "--help")
+    assert status == 0
+    assert "lemmax claims" in out
+    assert "--install-completion" in out
+
+
+def test_completion_knows_the_commands() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", "from lemmax.cli import main; main()"],
+        env={
+            **os.environ,
+            "_LEMMAX_COMPLETE": "complete_bash",
+            "COMP_WORDS": "lemmax ",
+            "COMP_CWORD": "1",
+            "PYTHONPATH": os.pathsep.join(sys.path),
+        },
+        capture_output=True,
+        text=True,
+    )
+    assert set(COMMANDS) <= set(done.stdout.split())
+
+
+def test_no_colours_and_no_progress_in_a_pipe(layer: Path) -> None:
+    done = subprocess.run(
+        [
+            sys.executable,
+            "-c",
+            "from lemmax.cli import main; main()",
+            "compile",
+            str(FIGURE_1),
+            "-o",
+            str(layer),
+        ],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
+        capture_output=True,
+        text=True,
+    )
+    assert "every one certified" in done.stdout
+    assert "\x1b" not in done.stdout + done.stderr
+    assert done.stderr == ""

@@ -23,18 +23,25 @@ from lemmax.constructions import compile_database, gram_blowup, shipped
 from lemmax.constructions.exports import (
     REFERENCES,
     bibtex,
-    certificate_latex,
     certificate_npz,
     certificate_safetensors,
     certificate_sympy,
-    display,
-    exact_arrays,
     float_arrays,
 )
 from lemmax.strategies import rational_matrices
-from lemmax.theory import Database, Matrix, certified_rank, softmax_rank
-from lemmax.theory.certificates import matrix, number
+from lemmax.theory import (
+    Database,
+    Decomposition,
+    Matrix,
+    certified_rank,
+    softmax_rank,
+    tensor_rank,
+)
+from lemmax.theory.certificate_arrays import exact_arrays
+from lemmax.theory.certificates import Certificate, matrix, number
 from lemmax.theory.claims import load_claims
+from lemmax.theory.effective_rank import effective_rank
+from lemmax.theory.latex import Typeset
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
 \usepackage{amsmath,graphicx}
@@ -45,14 +52,14 @@ DOCUMENT = r"""\documentclass[twocolumn]{article}
 OVERFULL = re.compile(r"Overfull .hbox \((\d+\.\d+)pt too wide\)")
 
 
-def compiled(body: str, folder: Path) -> str:
+def compiled(body: str, folder: Path, document: str = DOCUMENT) -> str:
     """The log of pdflatex; the test fails if it stops or if something sticks out of the column."""
     program = shutil.which("pdflatex")
     if program is None:
         if os.environ.get("CI"):
             pytest.fail("there is no pdflatex: make system installs it")
         pytest.skip("there is no pdflatex: make system installs it")
-    (folder / "paper.tex").write_text(DOCUMENT % body, encoding="utf-8")
+    (folder / "paper.tex").write_text(document.replace("%s", body), encoding="utf-8")
     done = subprocess.run(
         [program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "paper.tex"],
         cwd=folder,
@@ -68,33 +75,122 @@ def compiled(body: str, folder: Path) -> str:
     return done.stdout
 
 
+def labels(text: str) -> list[str]:
+    return re.findall(r"\\label\{([^}]*)\}", text)
+
+
 def test_latex_of_every_shipped_certificate_compiles(tmp_path: Path) -> None:
-    certificates = {name: shipped.load(name) for name in shipped.names()}
-    texts = {name: certificate_latex(c, name) for name, c in certificates.items()}
-    for name, text in texts.items():
-        assert rf"\label{{lemmax:{name}}}" in text
-        assert name in text.splitlines()[0]
-    compiled("\n\n".join(texts.values()), tmp_path)
+    texts, claims = [], load_claims()
+    assert shipped.load("wong/example-3.3-attention").claim == "wong/example-3.3"
+    for name in shipped.names():
+        certificate = shipped.load(name)
+        text = certificate.to_latex(f"lemmax:{name}")
+        assert labels(text) == [f"lemmax:{name}"]
+        if certificate.claim is not None:
+            assert certificate.claim in claims
+            assert f"claim {certificate.claim};" in text.splitlines()[0]
+        texts.append(text)
+    compiled("\n\n".join(texts), tmp_path)
+
+
+ODD = Database.from_triples(
+    [
+        ("a_1", "50%", 'x&y "|<'),
+        ("a_1", "g#", "{z}"),
+        ("b~", "50%", "x^\\"),
+        ("Łódź", "β", "çéůő 中"),
+    ]
+)
+LARGE = Database.from_triples(
+    [(f"k{i}", f"q{j}", f"v{i * j}") for i in range(40) for j in range(3)]
+)
+ROTATION = np.array([[[1, 0], [0, -1]], [[0, 1], [1, 0]]])
+
+
+def printable() -> dict[str, Typeset]:
+    """An object of every kind that can be printed, small, large, and with long numbers."""
+    from lemmax import constructions, theory
+
+    e = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
+    moments = [[x**i for i in range(4)] for x in range(1, 8)]
+    heads = constructions.saturation_heads(e, moments, H=3)
+    memory = constructions.associative_memory({"ab": "b", "ba": "a", "aa": "b"}, H=1, d_h=1)
+    layer = compile_database(ODD)
+    xor = Database.from_triples(
+        [("a", "f", "0"), ("a", "g", "1"), ("b", "f", "1"), ("b", "g", "0")]
+    )
+    blowup = gram_blowup(14, 3)
+    return {
+        "matrix": Matrix([[1, "-1/2"], [3, 4]]),
+        "wide matrix": Matrix([[i * j for j in range(60)] for i in range(3)]),
+        "tall matrix": Matrix([[10**40 * i, Fraction(1, 3**90)] for i in range(200)]),
+        "blow-up": blowup,
+        "rank": certified_rank(blowup.matrix),
+        "rank certificate": certified_rank(blowup.matrix).certificate(),
+        "softmax rank": softmax_rank(gram_blowup(4, 1).matrix),
+        "database": ODD,
+        "large database": LARGE,
+        "layer": layer.layer,
+        "compiled": layer,
+        "large layer": compile_database(LARGE, tau="99/100"),
+        "large layer's certificate": compile_database(LARGE, tau="99/100").certificate(),
+        "memorization": theory.memorizes(layer.layer, ODD, tau="1/100"),
+        "example 3.3": constructions.example_3_3(),
+        "tensor rank": tensor_rank(ODD),
+        "decomposition": tensor_rank(constructions.figure_1()).decomposition,
+        "conjugate terms": tensor_rank(ROTATION, "C").decomposition,
+        "many terms": tensor_rank(LARGE).decomposition,
+        "no terms": Decomposition((1, 1, 1)),
+        "decomposition's certificate": tensor_rank(xor).certificate(),
+        "effective rank": effective_rank(xor),
+        "saturation": heads,
+        "context layer": heads.layer,
+        "feature rank": heads.layer.feature_rank(),
+        "memory": memory,
+        "transformer": memory.model,
+        "attention rank": theory.aot_rank(memory.model, list(memory.pairs)),
+        "bigrams": theory.bigram_rank([(0, 0), (1, 1)], d=2, d_h=2, H=1),
+        "Kruskal rank": theory.kruskal_rank(moments),
+    }
 
 
 def test_latex_of_objects_compiles_and_fits(tmp_path: Path) -> None:
-    db = Database.from_triples([("a_1", "50%", "x&y"), ("a_1", "g#", "{z}"), ("b~", "50%", "x^\\")])
-    wide = gram_blowup(14, 3)
-    objects: dict[str, Any] = {
-        "matrix": Matrix([[1, "-1/2"], [3, 4]]),
-        "wide": wide,
-        "rank": certified_rank(wide.matrix),
-        "softmax": softmax_rank(gram_blowup(4, 1).matrix),
-        "layer": compile_database(db),
-    }
-    body = "\n\n".join(display(o.to_latex(), f"lemmax:{n}") for n, o in objects.items())
-    compiled(f"{body}\n\n{db.to_latex()}", tmp_path)
+    objects = printable()
+    texts = {name: thing.to_latex() for name, thing in objects.items()}
+    for name, text in texts.items():
+        (label,) = labels(text)
+        claim = objects[name].claim
+        assert label.startswith(f"lemmax:{claim or ''}")
+        assert claim is None or f"claim {claim};" in text
+    for thing in ("matrix", "layer", "decomposition", "rank certificate"):
+        mine = objects[thing].to_latex(label="mine", claim="wong/proposition-3.6")
+        assert labels(mine) == ["mine"]
+        assert "claim wong/proposition-3.6;" in mine
+        texts[f"{thing} of a claim"] = mine.replace("{mine}", f"{{{thing}}}")
+    log = compiled("\n\n".join(texts.values()), tmp_path)
+    assert "undefined" not in log
+
+
+def test_without_graphicx_it_still_compiles(tmp_path: Path) -> None:
+    compiled(gram_blowup(3, 2).to_latex(), tmp_path, DOCUMENT.replace(",graphicx", ""))
+
+
+def test_what_has_a_certificate_can_be_printed() -> None:
+    """Every public class of results and constructions, and the certificates themselves."""
+    from lemmax import constructions, theory
+
+    assert issubclass(Certificate, Typeset)
+    for package in (theory, constructions):
+        for name in package.__all__:
+            thing = getattr(package, name)
+            if isinstance(thing, type) and hasattr(thing, "certificate"):
+                assert issubclass(thing, Typeset), name
 
 
 def test_long_numbers_are_rounded_in_latex_only() -> None:
     value = Fraction(-(10**60), 3)
     certificate = certified_rank(Matrix([[value]])).certificate()
-    text = certificate_latex(certificate)
+    text = certificate.to_latex()
     assert r"-3.33{\cdot}10^{59}" in text
     assert exact_arrays(certificate)["matrix"] == [[value]]
     namespace: dict[str, Any] = {}
@@ -106,7 +202,7 @@ def test_long_numbers_are_rounded_in_latex_only() -> None:
 @pytest.mark.parametrize("leading", [Fraction(9996, 1000), Fraction(1), Fraction(12345, 1000)])
 def test_rounded_numbers_are_near(exponent: int, leading: Fraction) -> None:
     value = leading * Fraction(10) ** exponent + Fraction(1, 3**900)
-    text = certificate_latex(certified_rank(Matrix([[value]])).certificate())
+    text = certified_rank(Matrix([[value]])).certificate().to_latex()
     found = re.search(r"(\d+\.\d\d)\{\\cdot\}10\^\{(-?\d+)\}", text)
     assert found is not None
     shown = Fraction(found[1]) * Fraction(10) ** int(found[2])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import importlib.util
+import inspect
 import re
 import sys
 from pathlib import Path
@@ -12,7 +13,17 @@ from typing import Any
 
 import pytest
 
-from lemmax.theory import AttentionLayer, Database, Head
+from lemmax.numerics import ledger_view
+from lemmax.theory import (
+    AoT,
+    AoTHead,
+    AttentionLayer,
+    ContextHead,
+    Database,
+    Head,
+    MultiHead,
+    SequenceEncoder,
+)
 from lemmax.theory.claims import load_claims
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
@@ -71,8 +82,11 @@ def test_every_statement_has_balanced_formulas() -> None:
             assert "$" not in text, claim.id
 
 
+SHORT = (Database, AttentionLayer, Head, AoT, AoTHead, MultiHead, ContextHead, SequenceEncoder)
+
+
 def resolve(name: str) -> Any:
-    short = {"Database": Database, "AttentionLayer": AttentionLayer, "Head": Head}
+    short = {thing.__name__: thing for thing in SHORT}
     first, _, rest = name.partition(".")
     if first in short:
         thing = short[first]
@@ -80,16 +94,18 @@ def resolve(name: str) -> Any:
         return rest in known
     if first == "lemmax":
         module, _, attribute = name.rpartition(".")
-        if name in sys.modules or importlib.util.find_spec(name):
+        if hasattr(importlib.import_module(module), attribute):
             return True
-        return hasattr(importlib.import_module(module), attribute)
+        return importlib.util.find_spec(name) is not None
     return True
 
 
 def test_the_glossary_names_what_exists() -> None:
     text = (DOCS / "glossary.md").read_text(encoding="utf-8")
-    names = re.findall(r"`((?:lemmax|Database|AttentionLayer|Head)\.[\w.]+)`", text)
-    assert len(names) > 20
+    first = "|".join(["lemmax", *(thing.__name__ for thing in SHORT)])
+    names = re.findall(rf"`((?:{first})\.[\w.]+)`", text)
+    assert len(names) > 50
+    assert {re.split(r"\W", name)[0] for name in names} == set(first.split("|"))
     assert [name for name in names if not resolve(name)] == []
 
 
@@ -97,3 +113,59 @@ def test_every_tutorial_is_listed() -> None:
     index = (DOCS / "index.md").read_text(encoding="utf-8")
     for page in (DOCS / "tutorials").glob("*.md"):
         assert f"tutorials/{page.stem}\n" in index
+
+
+def public() -> dict[str, Any]:
+    """What ``from lemmax.theory import …`` and its neighbours offer, by full name."""
+    found = {}
+    for room in ("theory", "constructions", "numerics"):
+        package = importlib.import_module(f"lemmax.{room}")
+        for name in package.__all__:
+            thing = getattr(package, name)
+            found[f"{thing.__module__}.{name}"] = thing
+    return found
+
+
+PUBLIC = public()
+
+
+@pytest.mark.parametrize("name", sorted(PUBLIC))
+def test_every_public_name_has_a_reference_entry_with_an_example(name: str) -> None:
+    reference = load("reference")
+    module, _, short = name.rpartition(".")
+    pages = {
+        page: path for room in reference.ROOMS for page, path in reference.modules(room).items()
+    }
+    assert f"automodule:: {module}\n   :members:" in reference.module_page(module, pages[module])
+    text = inspect.getdoc(PUBLIC[name]) or ""
+    assert ">>> " in text
+    if not isinstance(PUBLIC[name], type) and inspect.signature(PUBLIC[name]).parameters:
+        fixed = short in ("experiment", "recipe")  # looks a name up
+        assert fixed or re.search(r"\b[Cc]osts?\b", text), "says nothing about its cost"
+
+
+def test_the_index_of_the_reference_lists_every_public_name(markup: ModuleType) -> None:
+    sys.modules["markup"] = markup  # as Sphinx finds it, beside the extension
+    try:
+        index = load("reference").index_page()
+    finally:
+        del sys.modules["markup"]
+    for name in PUBLIC:
+        assert f"<{name}>`" in index
+
+
+def test_kernel_proofs_are_listed_on_their_page() -> None:
+    """The hand-written table of theorems has the claims that Coq decides, and no other."""
+    text = (DOCS / "kernel.md").read_text(encoding="utf-8")
+    table = text.partition("## Theorems")[2].partition("## How to add")[0]
+    rows = [line for line in table.splitlines() if line.startswith("| `")]
+    listed = {name for row in rows for name in re.findall(r"`(\w+/[\w.-]+)`", row.split("|")[1])}
+    decided = {
+        entry["id"]
+        for entry in ledger_view.entries().values()
+        if any(item["grade"] == "kernel" for item in entry["evidence"])
+    }
+    assert listed == decided
+    for row in rows:
+        for file in re.findall(r"`(\w+\.v)`", row):
+            assert (DOCS.parent / "theory" / "formal" / file).is_file()

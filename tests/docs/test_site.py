@@ -48,6 +48,8 @@ WITH_FORMULAS = [
     "tutorials/blow-ups.html",
     "tutorials/attention-only.html",
     "tutorials/saturation.html",
+    "tutorials/certifying.html",
+    "contexts.html",
     "proofs/lemmax/compiler-two-heads.html",
     "claims/wong/proposition-3.6.html",
     "reference/lemmax.constructions.blowups.html",
@@ -61,6 +63,7 @@ PAGES = [
     "glossary.html",
     "command-line.html",
     "export.html",
+    "tutorials/trained.html",
     "reference/index.html",
     "search.html",
     *WITH_FORMULAS,
@@ -148,6 +151,47 @@ def test_pages_load_alone_in_silence_and_whole(visit: Visit, name: str) -> None:
     assert left is None, left
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_landing_page_says_it_in_one_screen(visit: Visit, width: int) -> None:
+    page = visit.open("index.html")
+    page.set_viewport_size({"width": width, "height": 900})
+    wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
+    assert page.locator(".lx-scroll").count() == 1
+    assert page.locator(".lx-scroll").evaluate_all(wide) == 0
+    rows = [r for r in ledger_view.listed() if r["paper"] == "wong"]
+    line = page.locator(".lx-summary tr", has=page.get_by_role("link", name="Wong 2025"))
+    assert line.locator("td").last.inner_text() == str(len(rows))
+    if width > 1000:  # the commands, the verdicts and the result
+        for text in ("make verify", "make test", "Wong 2025", "Singapore, continent: "):
+            box = page.get_by_text(text).last.bounding_box()
+            assert box is not None
+            assert box["y"] + box["height"] <= 900, text
+
+
+ERRATA = """
+() => [...document.querySelectorAll("section")]
+  .filter((s) => s.querySelector(":scope > h3"))
+  .map((s) => s.textContent)
+"""
+
+
+def test_an_erratum_has_all_that_an_author_needs(visit: Visit) -> None:
+    wrong = [
+        row
+        for row in ledger_view.listed()
+        if row["verdict"] in ("refuted", "repaired") and row["paper"] != "lemmax"
+    ]
+    found: list[str] = visit.open("errata.html").evaluate(ERRATA)
+    assert len(found) == len(wrong)
+    for row in wrong:
+        (text,) = [t for t in found if f"{row['id']} " in t.split("Statement.")[0] + " "]
+        for part in ("Statement.", "Re-check:"):
+            assert part in text, row["id"]
+        assert re.search(r"Counterexample|Why\.|has a gap", text), row["id"]
+        assert re.search("read in|reconstructed", text), row["id"]
+        assert ("Repair." in text) == (row["verdict"] == "repaired"), row["id"]
 
 
 def shown(page: Page) -> int:
@@ -307,6 +351,17 @@ LABELS = """
                    || e.hasAttribute("alt")))
   .map((e) => e.outerHTML)
 """
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("name", ["index.html", "ledger.html"])
+def test_tables_stay_tables_for_a_screen_reader(visit: Visit, name: str, width: int) -> None:
+    """Rows that are laid out as lines would lose their meaning without roles."""
+    page = visit.open(name)
+    page.set_viewport_size({"width": width, "height": 844})
+    heads = page.get_by_role("table").get_by_role("rowheader").count()
+    assert heads == page.locator("table tbody tr").count()
+    assert page.get_by_role("table").get_by_role("cell").count() >= 2 * heads
 
 
 @pytest.mark.parametrize("name", ["index.html", "ledger.html", "graph.html"])

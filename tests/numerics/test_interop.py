@@ -1,13 +1,24 @@
-"""Layers opened in TransformerLens answer as they do here (needs the extra ``interop``)."""
+"""Layers opened in TransformerLens answer as they do here.
+
+The package is in the extra ``interop``, which ``make test`` installs. Without it the tests are
+skipped, and say so; where CI is set they fail instead.
+"""
 
 from __future__ import annotations
 
+import os
 import sys
+from importlib.util import find_spec
 
 import pytest
+import torch
 
 from lemmax.constructions import compile_database
+from lemmax.numerics.engines import train
 from lemmax.numerics.interop import to_transformer_lens
+from lemmax.numerics.jobs import Job, Wong
+from lemmax.numerics.models import WongLayer
+from lemmax.numerics.recipes import recipe
 from lemmax.theory import AttentionLayer, Database, Matrix
 from lemmax.theory.errors import LemmaxError
 
@@ -19,13 +30,19 @@ TWO_HEADS = Database.from_triples(
 )
 
 
+@pytest.fixture
+def lens() -> None:
+    """The real package."""
+    if find_spec("transformer_lens") is None:
+        missing = pytest.fail if os.environ.get("CI") else pytest.skip
+        missing("TransformerLens is not installed: it is in the extra interop")
+
+
+@pytest.mark.usefixtures("lens")
 @pytest.mark.filterwarnings("default")
 @pytest.mark.parametrize("db", [ONE_HEAD, TWO_HEADS], ids=["one head", "two heads"])
 @pytest.mark.parametrize("precision", ["float64", "float32"])
 def test_logits_and_patterns_agree(db: Database, precision: str) -> None:
-    pytest.importorskip("transformer_lens", reason="needs the extra interop")
-    import torch
-
     dtype = getattr(torch, precision)
     compiled = compile_database(db)
     layer = compiled.layer
@@ -53,9 +70,27 @@ def test_without_transformer_lens_it_is_one_sentence(monkeypatch: pytest.MonkeyP
         to_transformer_lens(compile_database(TWO_HEADS).layer)
 
 
+@pytest.mark.usefixtures("lens")
+@pytest.mark.filterwarnings("default")
+def test_a_trained_layer_opens_too() -> None:
+    """Two heads whose query and value dimensions differ, so that both are padded."""
+    facts = tuple((i, 4 + j, 6 + (i + j) % 3) for i in range(4) for j in range(2))
+    job = Job(Wong(d_model=3, d_vo=2, d_qk=1, heads=2, database=facts))
+    short = recipe("wong-guess").changed(steps=60, dtype="float64")
+    (trained,) = train([job], short, backend="reference")
+    module = trained.model()
+    assert isinstance(module, WongLayer)
+    asked = torch.tensor([[k, q] for k, q, _ in facts])
+    with torch.no_grad():
+        theirs = to_transformer_lens(module.to_exact())(asked)
+        ours = module(asked)
+    assert theirs.shape == ours.shape
+    assert (theirs - ours).abs().max() <= 64 * torch.finfo(torch.float64).eps * ours.abs().max()
+
+
+@pytest.mark.usefixtures("lens")
 @pytest.mark.filterwarnings("default")
 def test_a_layer_without_heads_is_refused() -> None:
-    pytest.importorskip("transformer_lens", reason="needs the extra interop")
     layer = AttentionLayer(("a", "b"), Matrix([[1], [2]]), Matrix([[1, 2]]), ())
     with pytest.raises(LemmaxError, match="without heads"):
         to_transformer_lens(layer)

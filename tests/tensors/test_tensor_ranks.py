@@ -93,7 +93,7 @@ def test_the_terms_are_readable_facts() -> None:
 
 
 def test_latex_names_the_field() -> None:
-    assert tensor_rank([[[1]]], "C").to_latex() == r"\operatorname{rank}_{\mathbb{C}}(D) = 1"
+    assert tensor_rank([[[1]]], "C").formula() == r"\operatorname{rank}_{\mathrm{C}}(D) = 1"
 
 
 def test_large_entries_stay_exact() -> None:

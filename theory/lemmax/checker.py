@@ -2870,6 +2870,8 @@ def check(certificate: object) -> Verdict:
     ...        "lower": {"prime": "7", "rows": [0, 1], "columns": [0, 1]}}).holds
     True
     """
+    if isinstance(certificate, dict):  # also one that knows how to print itself
+        certificate = dict(certificate)
     before = _TALLY.set([0])
     try:
         screen(certificate, 0, [0, 0])

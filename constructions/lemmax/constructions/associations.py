@@ -24,6 +24,7 @@ from lemmax.theory.balls import rational_below
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import Matrix, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.sequence_encoders import SequenceEncoder
 
 if TYPE_CHECKING:
@@ -44,8 +45,13 @@ class NotFound(LemmaxError):
 
 
 @dataclass(frozen=True)
-class AssociativeMemory:
-    """A transformer that memorizes ``pairs``; ``margin`` is a proved lower bound of all margins."""
+class AssociativeMemory(Typeset):
+    """A transformer that memorizes ``pairs``; ``margin`` is a proved lower bound of all margins.
+
+    >>> memory = associative_memory({"ab": "b", "ba": "a"}, H=1, d_h=1)
+    >>> memory.recall("ba"), memory.margin > 0
+    ('a', True)
+    """
 
     model: AoT
     pairs: dict[TokenSequence, Hashable]
@@ -64,9 +70,14 @@ class AssociativeMemory:
         """An ``aot-memorization`` certificate."""
         return self.model.memorization_certificate(self.pairs)
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return "lemmax/repaired-corollary-1"
+
+    def formula(self) -> str:
         """The weights."""
-        return self.model.to_latex()
+        return self.model.formula()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights as floats."""

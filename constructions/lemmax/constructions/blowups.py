@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import Matrix, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.rank import certified_rank
 from lemmax.theory.rowwise import SoftmaxRank, softmax_rank
 
@@ -24,8 +25,12 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class GramBlowup:
-    """An n × n matrix of rank r whose row-wise argmax (for r ≥ 2) is the identity."""
+class GramBlowup(Typeset):
+    """An n × n matrix of rank r whose row-wise argmax (for r ≥ 2) is the identity.
+
+    >>> gram_blowup(2, 2).matrix
+    Matrix([['1', '0'], ['3', '4']])
+    """
 
     n: int
     r: int
@@ -39,9 +44,14 @@ class GramBlowup:
         """A ``matrix-rank`` certificate for rank M = r."""
         return certified_rank(self.matrix).certificate()
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return "wong/proposition-3.6" if self.r > 1 else "wong/proposition-3.7"
+
+    def formula(self) -> str:
         """The matrix."""
-        return self.matrix.to_latex()
+        return self.matrix.formula()
 
     def to_numpy(self) -> NDArray[np.float64]:
         """The matrix as floats; exact up to n = 4096 even in float32."""
@@ -64,6 +74,7 @@ def gram_blowup(n: int, r: int, points: Literal["integers", "sphere"] = "integer
     -----
     For r = 1 the integer matrix is \((ij)\), the Gram matrix of n distinct points of the line:
     its softmax is a row-scaled Vandermonde matrix, so already rank one gives softmax rank n.
+    Cost: n² integers of at most \(n^2\) in size, or n² rationals.
 
     Examples
     --------

@@ -41,6 +41,7 @@ from lemmax.theory.certificates import Certificate, sha256, write_certificate
 from lemmax.theory.database import Database
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import Matrix, ceiling_above, floor_below, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.memorization import HiddenStates, memorizes
 
 if TYPE_CHECKING:
@@ -90,8 +91,13 @@ class Recall:
 
 
 @dataclass(frozen=True)
-class CompiledDatabase:
-    """A layer that provably memorizes a database; made by :func:`compile_database`."""
+class CompiledDatabase(Typeset):
+    """A layer that provably memorizes a database; made by :func:`compile_database`.
+
+    >>> compiled = compile_database(Database.from_triples([("a", "f", "x"), ("b", "f", "y")]))
+    >>> compiled.recall("a", "f").answer, compiled.certificate()["kind"]
+    ('x', 'memorization')
+    """
 
     database: Database
     layer: AttentionLayer
@@ -116,9 +122,14 @@ class CompiledDatabase:
         """What no layer can do without, as far as it is known."""
         return lower_bounds(self.database)
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return f"lemmax/compiler-{self.method.removesuffix('-one-hot')}"
+
+    def formula(self) -> str:
         """The weights as an aligned display."""
-        return self.layer.to_latex()
+        return self.layer.formula()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights as float64 arrays."""

@@ -17,6 +17,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpz
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix, MatrixLike, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.multihead import ContextHead, MultiHead, group_contexts
 from lemmax.theory.rank import pivots_modulo
 
@@ -29,11 +30,15 @@ _TRIES = 8
 
 
 @dataclass(frozen=True)
-class ContextMemory:
+class ContextMemory(Typeset):
     """A layer whose outputs are within ``error`` of the labels, for every example.
 
     For classes the labels are one-hot rows; the output of the true class then exceeds every
     other by at least ``margin`` = 1 - 2 · error.
+
+    >>> memory = memorize([[1, 0], [0, 1]], [[1, 0], [0, 1]], [3, -1], H=1)
+    >>> memory.certificate()["kind"]
+    'multi-head'
     """
 
     layer: MultiHead
@@ -57,9 +62,9 @@ class ContextMemory:
         """A ``multi-head`` certificate: every output is within the error of its label."""
         return self.layer.output_certificate(self.labels, self.error)
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The weights."""
-        return self.layer.to_latex()
+        return self.layer.formula()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """Contexts, queries and weights as float64."""
@@ -98,6 +103,11 @@ def memorize(
     ------
     LemmaxError
         Labels of the wrong length, or Z has rank below the number of examples for these weights.
+
+    Notes
+    -----
+    Cost: the exact rank of Z, and one solution of a T × T linear system in balls, whose precision
+    is doubled until the error is proved.
 
     Examples
     --------

@@ -32,6 +32,7 @@ from lemmax.theory.certificates import Certificate
 from lemmax.theory.encoder_bounds import BlockBound, block_bound
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import Matrix, MatrixLike, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.sequence_encoders import SequenceEncoder, Table
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ _ROUND = 2**40
 
 
 @dataclass(frozen=True)
-class EncoderConstruction:
+class EncoderConstruction(Typeset):
     """An encoder for a table; ``divergence`` encloses d_KL(π, f)."""
 
     table: Table
@@ -54,9 +55,9 @@ class EncoderConstruction:
         """A ``kl-interval`` certificate whose upper end is the encoder's divergence."""
         return kl_certificate(self.table, self.encoder, rational_above(self.divergence), ())
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """W and E."""
-        return self.encoder.to_latex()
+        return self.encoder.formula()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """W and E as floats."""
@@ -64,7 +65,7 @@ class EncoderConstruction:
 
 
 @dataclass(frozen=True)
-class EncoderInterval:
+class EncoderInterval(Typeset):
     """lower ≤ d_KL(π, L(N, S, d)) ≤ upper, both proved; ``encoder`` attains the upper end."""
 
     table: Table
@@ -78,7 +79,7 @@ class EncoderInterval:
         """A ``kl-interval`` certificate."""
         return kl_certificate(self.table, self.encoder, self.upper, self.blocks)
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The interval as inequalities, outwards to four decimals."""
         low = int((self.lower * 10**4).floor()) / 10**4
         high = int((self.upper * 10**4).ceil()) / 10**4
@@ -132,7 +133,7 @@ def sequence_encoder(
 
     ``pi`` is a table, or its rows (the prior is then uniform). ``scale`` is λ; ``targets`` is the
     look-up table g (by default the likeliest token of each row); ``d`` is the dimension of the sign
-    encoders.
+    encoders. Cost: T · N exponentials for the divergence.
 
     Examples
     --------
@@ -303,7 +304,8 @@ def best_encoder(
     fixed E so is W), rounded to dyadic weights whose divergence is enclosed in balls. *Below*: the
     maximum-entropy dual with branch and bound over blocks of d + 2 tokens
     (:mod:`lemmax.theory.encoder_bounds`). The two ends meet up to ``tolerance`` where N = d + 2;
-    for larger N the lower end is honest but loose.
+    for larger N the lower end is honest but loose. Cost: ``starts`` descents above, at most
+    ``leaves`` boxes with one convex problem each below.
 
     Examples
     --------

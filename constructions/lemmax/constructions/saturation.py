@@ -23,6 +23,7 @@ from flint import arb, fmpz_mat, nmod_mat
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix, MatrixLike, integer_matrix
+from lemmax.theory.latex import Typeset
 from lemmax.theory.multihead import ContextHead, MultiHead, group_contexts
 from lemmax.theory.rank import MERSENNE_61, certified_rank
 
@@ -60,8 +61,13 @@ class Stage:
 
 
 @dataclass(frozen=True)
-class SaturationHeads:
-    """Weights under which Z has full row rank, with the stages that led to them."""
+class SaturationHeads(Typeset):
+    """Weights under which Z has full row rank, with the stages that led to them.
+
+    >>> built = saturation_heads([[1, 0], [0, 1]], [[1, 0], [1, 1]], H=1)
+    >>> [stage.rank for stage in built.stages]
+    [2]
+    """
 
     layer: MultiHead
     v: tuple[int, ...]
@@ -84,7 +90,12 @@ class SaturationHeads:
             lines.append(f"head {number:>2}  {''.join(marks)}  rank {stage.rank}")
         return "\n".join(lines)
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return "mahdavi/theorem-1"
+
+    def formula(self) -> str:
         """The stages as an array: who is saturated, who is free, and the rank."""
         rows = [
             rf"{number} & {len(stage.old)} & {len(stage.new)} & {stage.c} & {stage.rank} \\"
@@ -128,6 +139,11 @@ def saturation_heads(
     AssumptionViolated
         A context of rank below n, dependent queries, a query in the span of a later group, or a
         ``v`` that does not tell two tokens of a context apart.
+
+    Notes
+    -----
+    Cost: for each head a linear system of size k - 1, and the certified rank of Z for each scale
+    that is tried, which doubles until the examples of earlier heads are saturated enough.
 
     Examples
     --------

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import lemmax.theory
 from lemmax import checker
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 
+LEDGER = Path(lemmax.theory.__file__).with_name("ledger.json")
 FOLDER = Path(__file__).parent / "certificates"
 
 
@@ -36,8 +39,19 @@ def load(name: str) -> Certificate:
     >>> load("wong/argmax-rank-one")["kind"]
     'refutation'
     """
-    found: Certificate = json.loads(path(name).read_text(encoding="utf-8"))
-    return found
+    return Certificate(json.loads(path(name).read_text(encoding="utf-8")), _claims().get(name))
+
+
+@cache
+def _claims() -> dict[str, str]:
+    """The claim that each shipped certificate is evidence about, as the ledger has it."""
+    claims = json.loads(LEDGER.read_text(encoding="utf-8"))["claims"]
+    return {claim["id"]: claim["id"] for claim in claims} | {
+        name.removesuffix(".json"): claim["id"]
+        for claim in claims
+        for item in claim["evidence"]
+        for name in item.get("certificates", ())
+    }
 
 
 def verify_all() -> list[dict[str, Any]]:

@@ -12,6 +12,7 @@ from lemmax.theory.attention import AttentionLayer, Head
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.database import Database
 from lemmax.theory.exact import Matrix
+from lemmax.theory.latex import Typeset
 from lemmax.theory.memorization import memorizes
 
 if TYPE_CHECKING:
@@ -62,11 +63,14 @@ def example_2_4() -> Database:
 
 
 @dataclass(frozen=True)
-class Example33:
+class Example33(Typeset):
     """One head of Example 3.3: its circuits, its tensors A¹, V¹, A¹V¹, and a layer with them.
 
     The tensors have the shapes K × Q × (K ∪ Q), (K ∪ Q) × Q × V and K × Q × V, in the paper's
     order of tokens: a, b, c; β, λ; m, s.
+
+    >>> example_3_3().certificate()["kind"]
+    'memorization'
     """
 
     database: Database
@@ -124,9 +128,14 @@ class Example33:
         """A ``memorization`` certificate of the six facts, over the full vocabulary."""
         return memorizes(self.layer, self.database).certificate()
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return "wong/example-3.3"
+
+    def formula(self) -> str:
         """The two circuits."""
-        return rf"W_{{QK}}^1 = {self.W_QK.to_latex()}, \quad W_{{VO}}^1 = {self.W_VO.to_latex()}"
+        return rf"W_{{QK}}^1 = {self.W_QK.formula()}, \quad W_{{VO}}^1 = {self.W_VO.formula()}"
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights of the layer."""

@@ -1,4 +1,58 @@
 """What is measured: torch twins of the exact layers, training, sweeps and figures.
 
 Nothing is imported until it is asked for: torch and matplotlib are optional.
+
+>>> from lemmax.numerics import recipe
+>>> recipe("wong-guess").steps
+2000
 """
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from lemmax.numerics.assumptions import check_assumptions
+    from lemmax.numerics.engines import train
+    from lemmax.numerics.experiments import experiment
+    from lemmax.numerics.interop import to_transformer_lens
+    from lemmax.numerics.jobs import Dana, Job, Mahdavi, Wong
+    from lemmax.numerics.recipes import recipe
+    from lemmax.numerics.sweeps import sweep
+
+__all__ = [
+    "Dana",
+    "Job",
+    "Mahdavi",
+    "Wong",
+    "check_assumptions",
+    "experiment",
+    "recipe",
+    "sweep",
+    "to_transformer_lens",
+    "train",
+]
+
+_HOME = {
+    "Dana": "jobs",
+    "Job": "jobs",
+    "Mahdavi": "jobs",
+    "Wong": "jobs",
+    "check_assumptions": "assumptions",
+    "experiment": "experiments",
+    "recipe": "recipes",
+    "sweep": "sweeps",
+    "to_transformer_lens": "interop",
+    "train": "engines",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

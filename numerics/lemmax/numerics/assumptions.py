@@ -158,6 +158,11 @@ def check_assumptions(
     samples, seed
         For the published approximate test: random sets of n queries, float32 rank.
 
+    Notes
+    -----
+    Cost: one exact rank of an n × d matrix a context, the Kruskal rank of the queries, and where
+    there are heads one evaluation of Z modulo a prime.
+
     Examples
     --------
     >>> draw = np.random.default_rng(0)

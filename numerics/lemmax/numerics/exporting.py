@@ -43,5 +43,5 @@ def _from_file(path: Path) -> tuple[str, Certificate]:
         raise LemmaxError(f"{path} does not hold: {verdict.steps[-1]}")
     import json
 
-    certificate: Certificate = json.loads(path.read_text(encoding="utf-8"))
+    certificate = Certificate(json.loads(path.read_text(encoding="utf-8")))
     return str(certificate.get("claim", path.stem)), certificate

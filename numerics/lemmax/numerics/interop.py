@@ -36,6 +36,15 @@ def to_transformer_lens(
     Notes
     -----
     Tokens are numbers there: token i is ``layer.tokens[i]``. Needs the extra ``interop``.
+    Cost: that of copying the weights.
+
+    Examples
+    --------
+    >>> from lemmax.constructions import compile_database
+    >>> from lemmax.theory import Database
+    >>> layer = compile_database(Database.from_triples([("a", "f", "x"), ("b", "f", "y")])).layer
+    >>> bridge = to_transformer_lens(layer)  # doctest: +SKIP
+    >>> logits, cache = bridge.run_with_cache(tokens)  # doctest: +SKIP
     """
     try:
         import torch

@@ -83,6 +83,9 @@ class Wong:
     """Wong's layer on a database: heads alike, one row of the data a triple.
 
     ``database`` is a generator or the triples themselves, as token numbers 0, 1, 2, …
+
+    >>> Wong(d_model=2, d_vo=1, d_qk=1, heads=1, database=((0, 2, 3), (1, 2, 4))).tokens
+    5
     """
 
     family: ClassVar[Family] = "wong"
@@ -153,6 +156,9 @@ class Dana:
     scores divided by √d_h, positions only inside) or ``direct`` (the public code at d_h = d, where
     it leaves the shared maps out). d_h > d is allowed. The next tokens form a random table drawn
     from ``data_seed``, or ``pairs``: sequences of S tokens with their targets.
+
+    >>> Dana(N=5, d=2, d_h=2, H=3).shapes()["e"]
+    (5, 2)
     """
 
     family: ClassVar[Family] = "dana"
@@ -240,6 +246,9 @@ class Mahdavi:
     ``classes`` = 0 means regression on labels from U[0, 1]. ``embedding`` adds what the public code
     adds: a learned linear map with bias in front, sinusoidal positions, a bias behind. Scores are
     divided by √d.
+
+    >>> Mahdavi(d=4, n=3, H=2, T=10).samples
+    10
     """
 
     family: ClassVar[Family] = "mahdavi"
@@ -320,7 +329,12 @@ FAMILIES: Mapping[str, type[Wong] | type[Dana] | type[Mahdavi]] = {
 
 @dataclass(frozen=True)
 class Job:
-    """A configuration and a seed."""
+    """A configuration and a seed.
+
+    >>> job = Job(Dana(N=5, d=2, d_h=2, H=3), seed=1)
+    >>> job_from_json(job.to_json()) == job
+    True
+    """
 
     config: Config
     seed: int = 0

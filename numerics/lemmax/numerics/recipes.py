@@ -208,7 +208,11 @@ RECIPES: dict[str, Recipe] = {
 
 
 def recipe(name: str | Recipe) -> Recipe:
-    """The recipe of that name; a recipe is its own name."""
+    """The recipe of that name; a recipe is its own name.
+
+    >>> recipe("wong-guess").changed(steps=10).steps
+    10
+    """
     if isinstance(name, Recipe):
         return name
     if name not in RECIPES:

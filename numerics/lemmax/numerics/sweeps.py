@@ -210,6 +210,18 @@ def sweep(
         The file holds other results, or cannot be written. Nothing recorded is lost.
     ClusterError
         The scheduler cannot be reached.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from lemmax.numerics.jobs import Wong
+    >>> jobs = [Job(Wong(2, 1, 1, 1, ((0, 2, 3), (1, 2, 4))), seed) for seed in range(2)]
+    >>> short = _recipe("wong-guess").changed(steps=20)
+    >>> file = os.path.join(mkdtemp(), "results.jsonl")
+    >>> [record["steps"] for record in sweep(jobs, short, file, backend="reference")]
+    [20, 20]
+
+    Cost: that of training; what the file has is not trained again.
     """
     chosen = _recipe(recipe)
     checked_workers(workers)

@@ -27,6 +27,7 @@ from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError, Undecided
 from lemmax.theory.exact import Matrix, MatrixLike
+from lemmax.theory.latex import Typeset, weights
 from lemmax.theory.rowwise import Unit
 
 if TYPE_CHECKING:
@@ -45,7 +46,12 @@ def _matrix(value: MatrixLike) -> Matrix:
 
 @dataclass(frozen=True)
 class AoTHead:
-    """One head in the shapes of the paper: W_Q, W_K, W_V are d_h × d and W_O is d × d_h."""
+    """One head in the shapes of the paper: W_Q, W_K, W_V are d_h × d and W_O is d × d_h.
+
+    >>> head = AoTHead(*(Matrix([[1, 2]]) for _ in range(3)), Matrix([[1], [0]]))
+    >>> head.W_QK  # W_Qᵀ W_K
+    Matrix([['1', '2'], ['2', '4']])
+    """
 
     W_Q: Matrix
     W_K: Matrix
@@ -74,7 +80,7 @@ class AoTHead:
 
 
 @dataclass(frozen=True)
-class AoT:
+class AoT(Typeset):
     """An attention-only transformer with exact weights.
 
     Examples
@@ -295,20 +301,19 @@ class AoT:
 
         return TorchAoT.from_exact(self, dtype)
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """Every weight matrix as an aligned display."""
-        lines = [
-            rf"e &= {self.e.to_latex()}",
-            rf"\mathrm{{pos}} &= {self.pos.to_latex()}",
-            rf"W_U &= {self.W_U.to_latex()}",
+        first = [
+            rf"e &= {self.e.formula()}",
+            rf"\mathrm{{pos}} &= {self.pos.formula()}",
+            rf"W_U &= {self.W_U.formula()}",
         ]
-        for number, head in enumerate(self.heads, 1):
-            for name in _HEAD:
-                scale = r"\ln 2 \cdot " if name == "W_Q" and self.unit == "ln2" else ""
-                value = getattr(head, name).to_latex()
-                lines.append(rf"W_{name[-1]}^{{{number}}} &= {scale}{value}")
-        body = " \\\\\n".join(lines)
-        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+        scale = {"W_Q": r"\ln 2 \cdot "} if self.unit == "ln2" else {}
+        heads = [
+            {name: scale.get(name, "") + getattr(head, name).formula() for name in _HEAD}
+            for head in self.heads
+        ]
+        return weights(first, heads)
 
     def integer_form(self) -> tuple[fmpz_mat, fmpz_mat, list[fmpz_mat], int, int]:
         """Integers e', pos', W'_h and q, m with x = x'/m and scores x'ᵀ W' x' / q."""

@@ -24,6 +24,7 @@ from flint import arb, arb_mat, ctx, fmpq, fmpq_poly
 from lemmax.theory import certificates
 from lemmax.theory.errors import LemmaxError, NotExact, ShapeError, Undecided
 from lemmax.theory.exact import Matrix, MatrixLike
+from lemmax.theory.latex import Typeset, weights
 from lemmax.theory.rowwise import MAX_PRECISION, Unit
 
 if TYPE_CHECKING:
@@ -36,7 +37,12 @@ UNIT_ROUNDOFF = fmpq(1, 2**53)
 
 @dataclass(frozen=True, init=False)
 class Head:
-    """One attention head; the shapes are those of the module's first paragraph."""
+    """One attention head; the shapes are those of the module's first paragraph.
+
+    >>> head = Head(W_Q=[[1], [0]], W_K=[[1, 1]], W_V=[[0, 1], [1, 0]], W_O=[[1, 0], [0, 1]])
+    >>> head.d_qk, head.d_vo
+    (1, 2)
+    """
 
     W_Q: Matrix
     W_K: Matrix
@@ -186,7 +192,7 @@ def _sign_by_balls(polynomial: fmpq_poly, q: int, unit: Unit) -> int:
 
 
 @dataclass(frozen=True, init=False)
-class AttentionLayer:
+class AttentionLayer(Typeset):
     """A single attention layer with exact weights.
 
     Examples
@@ -418,16 +424,20 @@ class AttentionLayer:
             error += _gamma(len(self.heads) + 2) * (total + error)
             return arb(error.upper())
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """Every weight matrix as an aligned display."""
-        lines = [rf"W_E &= {self.W_E.to_latex()}", rf"W_U &= {self.W_U.to_latex()}"]
-        for number, head in enumerate(self.heads, 1):
-            for name in ("W_Q", "W_K", "W_V", "W_O"):
-                letter = name[-1]
-                scale = r"\ln 2 \cdot " if name == "W_Q" and self.unit == "ln2" else ""
-                lines.append(rf"W_{letter}^{{{number}}} &= {scale}{getattr(head, name).to_latex()}")
-        body = " \\\\\n".join(lines)
-        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+        first = [rf"W_E &= {self.W_E.formula()}", rf"W_U &= {self.W_U.formula()}"]
+        scale = r"\ln 2 \cdot " if self.unit == "ln2" else ""
+        heads = [
+            {
+                "W_Q": scale + head.W_Q.formula(),
+                "W_K": head.W_K.formula(),
+                "W_V": head.W_V.formula(),
+                "W_O": head.W_O.formula(),
+            }
+            for head in self.heads
+        ]
+        return weights(first, heads)
 
 
 def _gcd(a: int, b: int) -> int:

@@ -33,6 +33,7 @@ from lemmax.theory.aot import AoT, AoTHead, token_sequences
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.exact import Matrix
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.matroid_union import matroid_union
 from lemmax.theory.rank import certified_rank, pivots_modulo
 
@@ -46,7 +47,7 @@ _BUDGET_BITS = 4_000_000
 
 
 @dataclass(frozen=True)
-class AoTRank:
+class AoTRank(Typeset):
     """Bounds for the real rank of A, A' or W_V A'; ``method`` says what bounds it from above."""
 
     model: AoT
@@ -86,12 +87,9 @@ class AoTRank:
             },
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The rank as an equation, or the bounds as inequalities."""
-        symbol = r"\operatorname{rank} " + self.matrix.replace("W_V A", "W_V A")
-        if self.rank is not None:
-            return f"{symbol} = {self.rank}"
-        return rf"{self.lower} \le {symbol} \le {self.upper}"
+        return between(self.lower, rf"\operatorname{{rank}} {self.matrix}", self.upper)
 
 
 def aot_rank(
@@ -405,7 +403,7 @@ def generic_rank(T0: int, K: int, d: int, H: int) -> int:
 
 
 @dataclass(frozen=True)
-class BigramRank:
+class BigramRank(Typeset):
     """The generic rank of W_V A' on a set of bigrams (S = 2), by matroid union.
 
     ``tight`` is a set F that attains the minimum of |𝒯∖F| + min(d, K(F)) + H·min(d_h, r_δ(F)).
@@ -449,7 +447,12 @@ class BigramRank:
                 return found.certificate()
         raise LemmaxError("Five random transformers fell short of the generic rank.")
 
-    def to_latex(self) -> str:
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return "lemmax/bigram-rank-matroid"
+
+    def formula(self) -> str:
         """The generic rank, with the set that attains the minimum."""
         return rf"\operatorname{{rank}} W_V A' = {self.rank}, \quad |F| = {len(self.tight)}"
 
@@ -460,7 +463,8 @@ def bigram_rank(bigrams: Sequence[Sequence[Hashable]], d: int, d_h: int, H: int)
     .. math:: \min_{F ⊂ 𝒯}\; |𝒯∖F| + \min(d, K(F)) + H·\min(d_h, r_δ(F)),
 
     the rank of the union of one partition matroid (distinct last tokens) truncated at d and H
-    copies of the lift matroid of the vectors ε_i - ε_j + ε_0 truncated at min(d, d_h).
+    copies of the lift matroid of the vectors ε_i - ε_j + ε_0 truncated at min(d, d_h). Cost: at
+    most \(|𝒯|\) augmentations, each a search through \((H+1)|𝒯|\) exchanges.
 
     >>> bigram_rank([(0, 0), (1, 1), (2, 2), (3, 3)], d=2, d_h=2, H=1).rank
     3

@@ -13,13 +13,42 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.exact import Matrix
+from lemmax.theory.latex import Typeset
 
-Certificate: TypeAlias = dict[str, Any]
+
+class Certificate(dict[str, Any], Typeset):
+    """A dictionary ready for JSON, which can also print itself for a paper.
+
+    ``claim`` is the claim that a refutation names, or the one that it was given with.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], claim: str | None = None) -> None:
+        super().__init__(fields)
+        self._claim = claim
+
+    @property
+    def claim(self) -> str | None:
+        """The id of the claim that this is evidence about, where one is known."""
+        return self.get("claim", self._claim)
+
+    def formula(self) -> str:
+        """The objects of the certificate, shortened where they are large."""
+        from lemmax.theory.certificate_arrays import certificate_formula
+
+        return certificate_formula(self)
+
+    def comments(self) -> tuple[str, ...]:
+        """What it is, its digest, and how a reader re-checks it."""
+        return (
+            f"kind {self.get('kind')}, sha256 {sha256(self)}",
+            "re-check it with: python3 checker.py CERTIFICATE.json",
+        )
+
 
 _LONGEST_DECIMAL = 10**3900
 
@@ -51,7 +80,7 @@ def matrix(value: Matrix | fmpz_mat | fmpq_mat) -> list[list[str]]:
 
 def certificate(kind: str, fields: Mapping[str, Any]) -> Certificate:
     """The envelope around the fields of one kind."""
-    return {"format": "lemmax-certificate", "version": 1, "kind": kind, **fields}
+    return Certificate({"format": "lemmax-certificate", "version": 1, "kind": kind, **fields})
 
 
 def refutation(
@@ -83,12 +112,12 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def to_json(value: Certificate) -> str:
+def to_json(value: Mapping[str, Any]) -> str:
     """The text of a certificate file: stable under re-generation, a final newline."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n"
 
 
-def sha256(value: Certificate) -> str:
+def sha256(value: Mapping[str, Any]) -> str:
     """The digest of the certificate's text."""
     return hashlib.sha256(to_json(value).encode()).hexdigest()
 
@@ -107,6 +136,6 @@ def write_text(path: str | Path, text: str) -> None:
         raise
 
 
-def write_certificate(path: str | Path, value: Certificate) -> None:
+def write_certificate(path: str | Path, value: Mapping[str, Any]) -> None:
     """Write a certificate file whole or not at all."""
     write_text(path, to_json(value))

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lemmax.theory.certificates import write_text
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.latex import ROWS, Typeset, latex_text
 
 if TYPE_CHECKING:
     import numpy as np
@@ -33,7 +34,7 @@ class Contradiction(LemmaxError):
 
 
 @dataclass(frozen=True)
-class Database:
+class Database(Typeset):
     """A finite partial function from pairs (key, query) to values.
 
     Examples
@@ -228,28 +229,18 @@ class Database:
         writer.writerows(self.triples)
         write_text(path, stream.getvalue())
 
-    def to_latex(self) -> str:
-        """A tabular of the facts."""
-        rows = " \\\\\n".join(" & ".join(latex_text(t) for t in fact) for fact in self.triples)
-        return f"\\begin{{tabular}}{{lll}}\n{rows}\n\\end{{tabular}}"
-
-
-_SPECIAL = {
-    **{c: f"\\{c}" for c in "&%$#_{}"},
-    "~": r"\textasciitilde{}",
-    "^": r"\textasciicircum{}",
-    "\\": r"\textbackslash{}",
-}
+    def formula(self) -> str:
+        """An array of the facts; beyond 16 of them with dots."""
+        facts = [[rf"\text{{{latex_text(t)}}}" for t in fact] for fact in self.triples]
+        if len(facts) > ROWS:
+            facts = [*facts[: ROWS - 2], [r"\vdots"] * 3, facts[-1]]
+        rows = " \\\\\n".join(" & ".join(fact) for fact in facts)
+        return f"\\begin{{array}}{{lll}}\n{rows}\n\\end{{array}}"
 
 
 def _slice(array: NDArray[np.int64], axis: int, position: int) -> NDArray[np.int64]:
     """The slice of an array at one position of one axis."""
     return array.take([position], axis=axis).squeeze(axis)
-
-
-def latex_text(token: Token) -> str:
-    """A token as LaTeX text, its special characters escaped."""
-    return "".join(_SPECIAL.get(c, c) for c in str(token))
 
 
 def _triple(fact: Fact) -> Fact:

@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.database import Database, Token
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.layer_tensor import flattening_ranks
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
 from lemmax.theory.tensors.slices import spanning_tree
@@ -46,11 +47,16 @@ class Block:
 
 
 @dataclass(frozen=True)
-class EffectiveRank:
+class EffectiveRank(Typeset):
     """Bounds for the effective rank over a field.
 
     ``block`` gives the lower bound. ``representation`` is a tensor that agrees with the database on
     all of its facts, with the terms that sum to it.
+
+    >>> db = Database.from_triples([("a", "f", "v"), ("b", "g", "v")])
+    >>> found = effective_rank(db)
+    >>> found.lower, found.upper  # the rank is 2
+    (1, 1)
     """
 
     block: Block
@@ -76,12 +82,9 @@ class EffectiveRank:
         """A ``tensor-rank`` certificate of the representation: the upper bound."""
         return self.representation.certificate()
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The effective rank as an equation or as two inequalities."""
-        symbol = r"\operatorname{er}(\mathcal{D})"
-        if self.rank is not None:
-            return rf"{symbol} = {self.rank}"
-        return rf"{self.lower} \le {symbol} \le {self.upper}"
+        return between(self.lower, r"\operatorname{er}(\mathcal{D})", self.upper)
 
 
 def effective_rank(db: Database, field: Field = "R") -> EffectiveRank:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, overload
 from flint import arb, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.errors import NotExact, ShapeError
+from lemmax.theory.latex import Typeset, latex_matrix, latex_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +127,7 @@ def flint_matrix(data: MatrixLike, *, floats: bool = False) -> fmpz_mat | fmpq_m
     return fmpq_mat([[rational(entry, floats=floats) for entry in row] for row in rows])
 
 
-class Matrix:
+class Matrix(Typeset):
     """An immutable matrix of rationals.
 
     >>> M = Matrix([[1, 2], ["1/2", 0]])
@@ -229,26 +230,13 @@ class Matrix:
         # Fraction -> float rounds correctly, also where numerator and denominator overflow.
         return np.array([[float(x) for x in row] for row in self.rows()], dtype=np.float64)
 
-    def to_latex(self) -> str:
-        r"""A ``pmatrix``; an ``array`` where it has more than the ten columns that amsmath allows.
+    def formula(self) -> str:
+        r"""A ``pmatrix``; beyond 16 rows or columns with dots, long numbers rounded.
 
-        >>> Matrix([[1, "-1/2"]]).to_latex()
+        >>> Matrix([[1, "-1/2"]]).formula()
         '\\begin{pmatrix} 1 & -\\tfrac{1}{2} \\end{pmatrix}'
         """
-        body = r" \\ ".join(
-            " & ".join(latex_number(x) for x in row) for row in self._flint.tolist()
-        )
-        if self.shape[1] > 10:
-            columns = "c" * self.shape[1]
-            return rf"\left(\begin{{array}}{{{columns}}} {body} \end{{array}}\right)"
-        return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
-
-
-def latex_number(value: fmpq) -> str:
-    """An integer as it is, a fraction as ``\\tfrac`` with the sign in front."""
-    if value.q == 1:
-        return str(value.p)
-    return ("-" if value < 0 else "") + rf"\tfrac{{{abs(value.p)}}}{{{value.q}}}"
+        return latex_matrix([[latex_number(x) for x in row] for row in self._flint.tolist()])
 
 
 def integer_matrix(data: MatrixLike, *, floats: bool = False) -> fmpz_mat:

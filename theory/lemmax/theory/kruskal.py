@@ -30,6 +30,7 @@ from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import Matrix, MatrixLike, flint_matrix, integer_matrix
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.rank import certified_rank, pivot_columns, primes
 
 if TYPE_CHECKING:
@@ -43,10 +44,14 @@ _BUDGET = 300_000_000  # entries that the search may touch before it leaves an i
 
 
 @dataclass(frozen=True)
-class KruskalRank:
+class KruskalRank(Typeset):
     """lower <= Kruskal rank <= upper; ``dependent`` is a dependent subset of upper + 1 vectors.
 
     ``dependent`` is empty where the upper bound is the number of vectors or their dimension.
+
+    >>> found = kruskal_rank([[1, 0], [0, 1], [2, 0]])
+    >>> found.rank, found.dependent
+    (1, (0, 2))
     """
 
     vectors: Matrix
@@ -79,12 +84,9 @@ class KruskalRank:
             },
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The rank as an equation, or the bounds as inequalities."""
-        name = r"\operatorname{krank}"
-        if self.rank is not None:
-            return f"{name} = {self.rank}"
-        return rf"{self.lower} \le {name} \le {self.upper}"
+        return between(self.lower, r"\operatorname{krank}", self.upper)
 
 
 def kruskal_rank(rows: MatrixLike, *, floats: bool = False, budget: int = _BUDGET) -> KruskalRank:

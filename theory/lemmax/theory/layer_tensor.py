@@ -25,6 +25,7 @@ from lemmax.theory.certificates import Certificate
 from lemmax.theory.database import Database, Token
 from lemmax.theory.errors import NotExact
 from lemmax.theory.exact import Matrix, rational
+from lemmax.theory.latex import Typeset
 from lemmax.theory.rank import MERSENNE_61, certified_rank
 from lemmax.theory.rowwise import Unit, softmax_threshold
 
@@ -33,8 +34,14 @@ _POINT = 1_000_003
 
 
 @dataclass(frozen=True)
-class LayerTensor:
-    """L as rational functions of z = e^{1/q} (or 2^{1/q}): one :class:`LogitRow` a fibre."""
+class LayerTensor(Typeset):
+    """L as rational functions of z = e^{1/q} (or 2^{1/q}): one :class:`LogitRow` a fibre.
+
+    >>> layer = AttentionLayer(("a", "f", "x"), [[1], [2], [0]], [[1, 0, 3]])
+    >>> tensor = layer_tensor(layer, Database.from_triples([("a", "f", "x")]))
+    >>> tensor.shape, tensor.rationals()
+    ((1, 1, 1), [[[6]]])
+    """
 
     keys: tuple[Token, ...]
     queries: tuple[Token, ...]
@@ -63,7 +70,7 @@ class LayerTensor:
         """A ``matrix-rank`` certificate of a flattening, which bounds rank L from below."""
         return certified_rank(self.flattening(mode)).certificate()
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The flattening ranks as an equation."""
         return rf"(r_K, r_Q, r_V) = {self.multilinear_ranks()}"
 

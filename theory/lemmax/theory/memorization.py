@@ -26,6 +26,7 @@ from lemmax.theory.attention import AttentionLayer
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import ceiling_above, floor_below, rational
+from lemmax.theory.latex import Typeset, latex_number
 
 Fact: TypeAlias = tuple[Hashable, Hashable, Hashable]
 
@@ -36,10 +37,17 @@ _BUCKETS = 4  # probabilities are first bounded with gaps rounded down to quarte
 
 
 @dataclass(frozen=True)
-class Memorization:
+class Memorization(Typeset):
     """Which facts a layer memorizes, with what certainty.
 
     ``missed`` are the facts that fail; ``certificate()`` exists when there are none.
+
+    >>> from lemmax.theory.attention import AttentionLayer
+    >>> layer = AttentionLayer(("a", "b"), [[1], [-1]], [[1, -1]])
+    >>> memorizes(layer, [("a", "b", "b")]).certificate()["kind"]
+    'memorization'
+    >>> memorizes(layer, [("a", "b", "a")]).missed
+    (('a', 'b', 'a'),)
     """
 
     layer: AttentionLayer
@@ -56,6 +64,14 @@ class Memorization:
     def accuracy(self) -> fmpq:
         """The share of memorized facts."""
         return 1 - fmpq(len(self.missed), len(self.facts))
+
+    def formula(self) -> str:
+        """How many facts the layer memorizes, and its weights."""
+        known = len(self.facts) - len(self.missed)
+        wanted = "" if self.tau is None else r"\text{ with probability at least }"
+        least = "" if self.tau is None else latex_number(self.tau)
+        told = rf"\text{{{known} of {len(self.facts)} facts}} {wanted} {least}"
+        return rf"\begin{{gathered}} {told} \\ {self.layer.formula()} \end{{gathered}}"
 
     def certificate(self) -> Certificate:
         """A ``memorization`` certificate: the layer, the facts, the criterion."""

@@ -35,6 +35,7 @@ from lemmax.theory.feature_bounds import (
     dimension_ceiling,
     feature_rank_ceiling,
 )
+from lemmax.theory.latex import Typeset, between, weights
 from lemmax.theory.rank import MERSENNE_61, certified_rank, pivots_modulo, primes
 
 if TYPE_CHECKING:
@@ -55,6 +56,9 @@ class ContextHead:
 
     W_V is d × d_v and W_O is d_v × d_out. Queries may live in a space of another dimension d_q
     than the tokens: a bias of the query map is one more coordinate, equal to 1, of the queries.
+
+    >>> ContextHead([[0], [1], [2]], [[1], [0], [0]]).W_K.shape
+    (3, 1)
     """
 
     W_K: Matrix
@@ -105,7 +109,7 @@ class ContextHead:
 
 
 @dataclass(frozen=True)
-class MultiHead:
+class MultiHead(Typeset):
     """Contexts, queries and heads; build it with :func:`multi_head`.
 
     ``contexts`` are the different contexts and ``context_of[t]`` is that of example t.
@@ -467,16 +471,17 @@ class MultiHead:
                 arrays[f"heads.{number}.W_O"] = head.W_O.to_numpy()
         return arrays
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """Every weight matrix as an aligned display."""
-        lines = []
-        for number, head in enumerate(self.heads, 1):
-            for name in ("W_K", "W_Q", "W_V", "W_O"):
-                value = getattr(head, name)
-                if value is not None:
-                    lines.append(rf"W_{name[-1]}^{{{number}}} &= {value.to_latex()}")
-        body = " \\\\\n".join(lines)
-        return f"\\begin{{aligned}}\n{body}\n\\end{{aligned}}"
+        heads = [
+            {
+                name: value.formula()
+                for name in ("W_K", "W_Q", "W_V", "W_O")
+                if (value := getattr(head, name)) is not None
+            }
+            for head in self.heads
+        ]
+        return weights([], heads)
 
 
 def scale_ball(scale: Scale) -> arb:
@@ -523,6 +528,16 @@ def multi_head(
         Ragged contexts, or weights whose sizes do not fit.
     NotExact
         A float without ``floats=True``, a NaN or an infinity.
+
+    Notes
+    -----
+    Cost: that of reading the entries; ranks are computed when they are asked for.
+
+    Examples
+    --------
+    >>> head = ContextHead([[0], [1]], [[1], [0]])
+    >>> multi_head([[1, 0], [0, 1]], [[1, 0], [2, 0]], [head]).feature_rank().rank
+    2
     """
     query_matrix = queries if isinstance(queries, Matrix) else Matrix(queries, floats=floats)
     kept, context_of = group_contexts(contexts, query_matrix.shape[0], floats=floats)
@@ -572,7 +587,7 @@ def _depth(contexts: Any) -> int:
 
 
 @dataclass(frozen=True)
-class FeatureRank:
+class FeatureRank(Typeset):
     """Bounds for rank Z; ``lower`` is attained modulo ``prime`` at z = ``point``."""
 
     layer: MultiHead
@@ -599,13 +614,13 @@ class FeatureRank:
             {"bound": self.upper, "method": "contexts", "contexts": list(self.ceiling.contexts)},
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The rank as an equation, or the bounds as inequalities."""
         return _equation("Z", self.lower, self.upper)
 
 
 @dataclass(frozen=True)
-class JacobianRank:
+class JacobianRank(Typeset):
     """Bounds for the rank of the Jacobian of the outputs in the weights."""
 
     layer: MultiHead
@@ -632,7 +647,7 @@ class JacobianRank:
             {"bound": self.upper, "method": self.method},
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The rank as an equation, or the bounds as inequalities."""
         return _equation("J", self.lower, self.upper)
 
@@ -659,8 +674,7 @@ def _rank_certificate(
 
 
 def _equation(symbol: str, lower: int, upper: int) -> str:
-    rank = rf"\operatorname{{rank}} {symbol}"
-    return f"{rank} = {lower}" if lower == upper else rf"{lower} \le {rank} \le {upper}"
+    return between(lower, rf"\operatorname{{rank}} {symbol}", upper)
 
 
 def context_ranks(contexts: Sequence[Matrix]) -> list[int]:

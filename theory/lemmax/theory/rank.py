@@ -19,17 +19,21 @@ from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
 from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.exact import MatrixLike, flint_matrix, integer_matrix
+from lemmax.theory.latex import Typeset
 
 MERSENNE_61 = 2**61 - 1
 _SMALL = 48  # below this size flint's own exact rank costs less than a handful of primes
 
 
 @dataclass(frozen=True)
-class RankResult:
+class RankResult(Typeset):
     """The rank of ``matrix`` and how it was bounded from above (``method``).
 
     ``certificate()`` makes, when it is asked for, a ``matrix-rank`` certificate: a minor that is
     nonzero modulo a prime, and an exact factorisation through dimension ``rank``.
+
+    >>> certified_rank([[1, 2], [2, 4]]).certificate()["upper"]["method"]
+    'factorisation'
     """
 
     matrix: fmpz_mat | fmpq_mat
@@ -54,11 +58,11 @@ class RankResult:
             },
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """``\\operatorname{rank}`` of the matrix as an equation."""
         from lemmax.theory.exact import Matrix
 
-        return rf"\operatorname{{rank}} {Matrix(self.matrix).to_latex()} = {self.rank}"
+        return rf"\operatorname{{rank}} {Matrix(self.matrix).formula()} = {self.rank}"
 
 
 def certified_rank(matrix: MatrixLike, *, floats: bool = False) -> RankResult:

@@ -23,6 +23,7 @@ from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact, Undecided
 from lemmax.theory.exact import Matrix, MatrixLike, fraction, rational
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.rank import MERSENNE_61, certified_rank, pivots_modulo, primes
 
 Unit: TypeAlias = Literal["1", "ln2"]
@@ -33,6 +34,8 @@ _BUDGET_BITS = 40_000_000  # the largest specialised matrix that softmax_rank wi
 
 def argmax(matrix: MatrixLike) -> Matrix:
     """Row-wise argmax with every tie marked (Wong, equation 11).
+
+    Cost: one comparison an entry.
 
     >>> argmax([[0, 1, 1], [2, 0, 1]])
     Matrix([['0', '1', '1'], ['1', '0', '0']])
@@ -46,6 +49,8 @@ def argmax(matrix: MatrixLike) -> Matrix:
 
 def softmax(matrix: MatrixLike, precision: int = 128, unit: Unit = "1") -> arb_mat:
     """The row-wise softmax (Wong, equation 12) as balls that enclose the true values.
+
+    Cost: one exponential of ``precision`` bits an entry.
 
     >>> softmax([[0, 0]])[0, 1]
     0.500000000000000
@@ -66,7 +71,8 @@ def softmax_threshold(matrix: MatrixLike, tau: Any, unit: Unit = "1") -> Matrix:
 
     The comparison \(\sum_k e^{M_{ik}-M_{ij}} \le 1/\tau\) is exact, equality included: it can
     hold with equality only if every exponent that occurs is 0 (Lindemann), or, in units of ln 2
-    with integer logits, as an equation between rationals.
+    with integer logits, as an equation between rationals. Cost: one exponential an entry, at a
+    precision that is doubled until every comparison is decided.
 
     >>> softmax_threshold([[0, 0], [1, 0]], "1/2")
     Matrix([['1', '1'], ['1', '0']])
@@ -133,8 +139,13 @@ def sign_of_exponential_sum(
 
 
 @dataclass(frozen=True)
-class SoftmaxRank:
-    """Bounds for the real rank of the row-softmax of ``logits``; equal unless it cost too much."""
+class SoftmaxRank(Typeset):
+    """Bounds for the real rank of the row-softmax of ``logits``; equal unless it cost too much.
+
+    >>> found = softmax_rank([[0, 0], [0, 1]])
+    >>> found.lower, found.upper, found.rank, found.certificate()["kind"]
+    (2, 2, 2, 'softmax-rank')
+    """
 
     logits: Matrix
     unit: Unit
@@ -169,14 +180,12 @@ class SoftmaxRank:
             },
         )
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The rank as an equation, or the bounds as inequalities."""
         scale = r"\ln 2 \cdot " if self.unit == "ln2" else ""
-        matrix = scale + self.logits.to_latex()
+        matrix = scale + self.logits.formula()
         symbol = rf"\operatorname{{rank}}\operatorname{{softmax}}\left({matrix}\right)"
-        if self.rank is not None:
-            return f"{symbol} = {self.rank}"
-        return rf"{self.lower} \le {symbol} \le {self.upper}"
+        return between(self.lower, symbol, self.upper)
 
 
 _POINT = 1_234_567_890_123_456_789  # any residue would do; a fixed one makes certificates stable

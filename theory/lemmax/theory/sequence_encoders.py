@@ -16,6 +16,7 @@ from flint import arb, ctx, fmpq
 
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix, MatrixLike, rational
+from lemmax.theory.latex import Typeset
 
 if TYPE_CHECKING:
     import numpy as np
@@ -88,7 +89,7 @@ class Table:
 
 
 @dataclass(frozen=True)
-class SequenceEncoder:
+class SequenceEncoder(Typeset):
     """f_{W,E}: the logits of sequence t are W E_t.
 
     Examples
@@ -142,11 +143,11 @@ class SequenceEncoder:
         """W and E as floats."""
         return {"W": self.W.to_numpy(), "E": self.E.to_numpy()}
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """W and E as an aligned display."""
         return (
             "\\begin{aligned}\n"
-            rf"W &= {self.W.to_latex()} \\" + "\n" + rf"E^\top &= {self.E.T.to_latex()}"
+            rf"W &= {self.W.formula()} \\" + "\n" + rf"E^\top &= {self.E.T.formula()}"
             "\n\\end{aligned}"
         )
 

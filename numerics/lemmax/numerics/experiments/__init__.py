@@ -41,7 +41,11 @@ class UnknownExperiment(LemmaxError):
 
 
 def experiment(name: str) -> Experiment:
-    """The experiment of that name."""
+    """The experiment of that name: its studies, its figure, and what its data say.
+
+    >>> [study.name for study in experiment("wong-fig3").studies]
+    ['wong-guess', 'wong-slow']
+    """
     if name not in EXPERIMENTS:
         known = ", ".join(EXPERIMENTS)
         raise UnknownExperiment(f"There is no experiment {name!r}; known are {known}.")

@@ -15,6 +15,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
 from lemmax.theory import certificates
 from lemmax.theory.errors import ShapeError
+from lemmax.theory.latex import Typeset, aligned, latex_matrix, latex_number
 from lemmax.theory.tensors.arrays import Array
 
 Vector: TypeAlias = tuple[fmpq, ...]
@@ -22,6 +23,7 @@ Term: TypeAlias = tuple[Vector, Vector, Vector]
 Shape: TypeAlias = tuple[int, int, int]
 
 _ZERO = fmpq(0)
+_TERMS = 12  # that a display shows
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def power_sums(modulus: fmpq_poly, count: int) -> list[fmpq]:
 
 
 @dataclass(frozen=True)
-class Decomposition:
+class Decomposition(Typeset):
     """Rational terms and families of conjugate terms of one shape.
 
     >>> e = [(fmpq(1), fmpq(0)), (fmpq(0), fmpq(1))]
@@ -209,6 +211,23 @@ class Decomposition:
             tuple(Family(f.modulus, reorder(f.factors)) for f in self.families),
         )
 
+    def formula(self) -> str:
+        r"""D as a sum of terms, each a product of three vectors; beyond 12 terms with dots.
+
+        >>> e = (fmpq(1), fmpq(0))
+        >>> Decomposition((2, 2, 2), ((e, e, e),)).formula().count(r"\otimes")
+        2
+        """
+        shown = [_product([_column(map(latex_number, v)) for v in term]) for term in self.terms]
+        for family in self.families:
+            vectors = [_column(map(_polynomial, v)) for v in family.factors]
+            shown.append(rf"\sum_{{{_polynomial(family.modulus)} = 0}} {_product(vectors)}")
+        if len(shown) > _TERMS:
+            left = len(shown) - _TERMS
+            shown = [*shown[:_TERMS], rf"\text{{{left} more terms}}"]
+        lines = [" + ".join(shown[i : i + 3]) for i in range(0, len(shown), 3)] or ["0"]
+        return aligned([f"D &= {lines[0]}", *(f"&+ {line}" for line in lines[1:])])
+
     def certificate_fields(self) -> dict[str, Any]:
         """The fields ``terms`` and ``families`` of a tensor-rank certificate."""
         return {
@@ -221,6 +240,32 @@ class Decomposition:
                 for f in self.families
             ],
         }
+
+
+def _product(vectors: list[str]) -> str:
+    return r" \otimes ".join(vectors)
+
+
+def _column(entries: Iterable[str]) -> str:
+    return latex_matrix([[entry] for entry in entries])
+
+
+def _polynomial(p: fmpq_poly) -> str:
+    r"""A polynomial in θ as LaTeX.
+
+    >>> _polynomial(fmpq_poly([-2, 0, 1]))
+    '\\theta^{2} - 2'
+    """
+    told = ""
+    for power in range(p.degree(), -1, -1):
+        if not p[power]:
+            continue
+        size = abs(p[power])
+        symbol = "" if power == 0 else r"\theta" if power == 1 else rf"\theta^{{{power}}}"
+        number = "" if size == 1 and power else latex_number(size)
+        sign = ("-" if p[power] < 0 else "") if not told else " - " if p[power] < 0 else " + "
+        told += f"{sign}{number}{symbol}"
+    return told or "0"
 
 
 def _coefficients(polynomial: fmpq_poly, count: int) -> list[str]:

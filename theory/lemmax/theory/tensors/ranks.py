@@ -12,6 +12,7 @@ import numpy as np
 from lemmax.theory import certificates
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.latex import Typeset, between
 from lemmax.theory.tensors.algebras import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
@@ -45,7 +46,7 @@ class Cited:
 
 
 @dataclass(frozen=True)
-class TensorRank:
+class TensorRank(Typeset):
     """``lower`` ≤ R(T) ≤ ``upper`` over ``field``, with a proof of each side.
 
     ``decomposition`` has ``upper`` terms, unless ``real`` has fewer: terms that are proved to
@@ -53,6 +54,10 @@ class TensorRank:
     constructions behind the decomposition; ``cited`` are larger lower bounds by theorems that
     lemmax does not prove; ``names`` are the keys, queries and values; ``stopped`` says that time
     ended the search.
+
+    >>> found = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
+    >>> found.lower, found.upper, len(found.decomposition), found.certificate()["kind"]
+    (2, 2, 2, 'tensor-rank')
     """
 
     array: Array
@@ -143,12 +148,11 @@ class TensorRank:
             return in_words(self.decomposition, names)
         return [*in_words(self.real.exact, names), self.real.in_words()]
 
-    def to_latex(self) -> str:
+    def formula(self) -> str:
         """The interval, or the rank, as a formula."""
-        name = rf"\operatorname{{rank}}_{{\mathbb{{{self.field}}}}}(D)"
-        if self.rank is not None:
-            return f"{name} = {self.rank}"
-        return rf"{self.lower} \le {name} \le {self.upper}"
+        return between(
+            self.lower, rf"\operatorname{{rank}}_{{\mathrm{{{self.field}}}}}(D)", self.upper
+        )
 
 
 def _times(shape: Sequence[int]) -> str:
@@ -222,6 +226,7 @@ def tensor_rank(
     slices are spanned by as many matrices of rank one. Elsewhere the result is an interval, and
     with ``seconds`` walks on the flip graph and numerical fits made exact go on to narrow it.
     Without them databases of 200 facts take a fraction of a second to some seconds.
+    Cost: exact eliminations of flattenings and slices, and a search of bounded size.
 
     Raises
     ------
