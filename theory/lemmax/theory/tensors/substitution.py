@@ -77,16 +77,16 @@ class Subsets:
         """The echelon form of the vectors of a mode that occur on some slices."""
         if (mask, mode) not in self._bases:
             first = mask & -mask
-            rows = modular.residues(self._vectors(first.bit_length() - 1, mode))
+            rows = self._vectors(first.bit_length() - 1, mode)
             if mask != first:
                 rows = np.vstack([self._basis(mask ^ first, mode), rows])
             rank = len(modular.reduce(rows))
             self._bases[mask, mode] = rows[:rank]
         return self._bases[mask, mode]
 
-    def _vectors(self, q: int, mode: int) -> Array:
+    def _vectors(self, q: int, mode: int) -> modular.Residues:
         """The nonzero vectors of a mode in one slice, each once."""
-        part = flattening(np.take(self.array, [q], axis=self.mode), mode)
+        part = modular.residues(flattening(np.take(self.array, [q], axis=self.mode), mode))
         return np.unique(part[:, (part != 0).any(axis=0)].T, axis=0)
 
     def flat(self, mask: int) -> int:
