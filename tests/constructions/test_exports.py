@@ -109,7 +109,8 @@ ROTATION = np.array([[[1, 0], [0, -1]], [[0, 1], [1, 0]]])
 
 def printable() -> dict[str, Typeset]:
     """An object of every kind that can be printed, small, large, and with long numbers."""
-    from lemmax import constructions, theory
+    import lemmax.constructions as constructions
+    import lemmax.theory as theory
 
     e = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0]]
     moments = [[x**i for i in range(4)] for x in range(1, 8)]
@@ -177,7 +178,8 @@ def test_without_graphicx_it_still_compiles(tmp_path: Path) -> None:
 
 def test_what_has_a_certificate_can_be_printed() -> None:
     """Every public class of results and constructions, and the certificates themselves."""
-    from lemmax import constructions, theory
+    import lemmax.constructions as constructions
+    import lemmax.theory as theory
 
     assert issubclass(Certificate, Typeset)
     for package in (theory, constructions):
