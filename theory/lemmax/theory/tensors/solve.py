@@ -40,7 +40,8 @@ from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flatt
 Field: TypeAlias = Literal["Q", "R", "C"]
 _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 _TURN = 1.0  # seconds of the first walk and of the first fit; each turn takes twice as long
-_FITTED = 700  # entries of the tensors that are fitted
+_FITTED = 1_000  # entries of the tensors that are fitted
+_TRIES = 200  # starting points of a fit, if time allows
 
 
 @dataclass(frozen=True)
@@ -204,9 +205,15 @@ def _by_search(part: Component, field: Field, deadline: float | None) -> Compone
         )
         part = part.shortened("a walk on the flip graph", walked)
         if part.route.value < len(part.decomposition) and part.array.size <= _FITTED:
-            turn = time.monotonic() + min(deadline - time.monotonic(), _TURN * 2**seed)
-            terms = len(part.decomposition) - 1
-            fitted = fit(part.array, terms, start=part.decomposition, deadline=turn, seed=seed)
+            turn = time.monotonic() + min(deadline - time.monotonic(), 2 * _TURN * 2**seed)
+            fitted = fit(
+                part.array,
+                len(part.decomposition) - 1,
+                start=part.decomposition,
+                deadline=turn,
+                tries=_TRIES,
+                seed=seed,
+            )
             part = part.shortened("a numerical fit made exact", fitted)
     raise AssertionError("the seeds do not end")
 
