@@ -39,6 +39,11 @@ def test_figure_2a_accuracy_against_dimension(judged: Judged, measure: Measure) 
     _decided(judged("dana-fig2a")["dana/figure-2a"], measure)
 
 
+@pytest.mark.claim("dana/figure-2b", grade="empirical")
+def test_figure_2b_coefficient_against_dimension(judged: Judged, measure: Measure) -> None:
+    _decided(judged("dana-fig2b")["dana/figure-2b"], measure)
+
+
 @pytest.mark.claim("dana/figure-4", grade="empirical")
 def test_figure_4_associations_in_the_plane(judged: Judged, measure: Measure) -> None:
     _decided(judged("dana-fig4")["dana/figure-4"], measure)
@@ -57,6 +62,14 @@ def test_accuracies_are_near_those_of_the_authors(
     study: Study, along: str, points: list[list[float]]
 ) -> None:
     assert dana.difference(*dana.curve(recorded(study)[1], along), points) <= dana.CLOSE / 2
+
+
+def test_heads_sweeps_in_other_dimensions_are_near_those_of_the_authors() -> None:
+    rows = recorded(dana.COEFFICIENT)[1]
+    for d, points in dana.published()["heads"].items():
+        some = [r for r in rows if isinstance(r.job.config, Dana) and r.job.config.d == int(d)]
+        if some:  # d = 10 is the study of the heads
+            assert dana.difference(*dana.curve(some, "H"), points) <= dana.CLOSE, d
 
 
 def test_the_shared_maps_are_what_set_the_heads_sweep_apart() -> None:
@@ -114,6 +127,19 @@ def test_planted_curves_are_told_apart(
 def _noisy(study: Study, accuracy: Callable[[Dana], float], noise: float) -> Sequence[Row]:
     random = np.random.default_rng(5)
     return _planted(study, lambda c: accuracy(c) + random.normal(0, noise))[study.name]
+
+
+@pytest.mark.parametrize(("power", "verdict"), [(3.0, "reproduced"), (2.0, "not-reproduced")])
+def test_planted_powers_of_the_dimension_are_found(power: float, verdict: str) -> None:
+    """Slopes in H that grow like a power of d, below saturation."""
+    rows = {
+        s.name: _noisy(s, lambda c: 0.05 + 0.028 * (c.d / 13) ** power * c.H, 1e-4)
+        for s in (dana.COEFFICIENT, dana.HEADS)
+    }
+    (judgement,) = dana.judge_coefficient(rows)
+    assert judgement.verdict == verdict, judgement.sentence
+    for estimate in dana.powers(rows).values():
+        assert estimate.within(power - 0.1, power + 0.1)
 
 
 @pytest.mark.parametrize(

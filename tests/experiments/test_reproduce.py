@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from lemmax.cli import main
-from lemmax.numerics.experiments import EXPERIMENTS, frame
+from lemmax.numerics.experiments import EXPERIMENTS, experiment, frame
 from lemmax.numerics.experiments.frame import Experiment, Row, Study, machine, recorded, rerun
 from lemmax.numerics.jobs import Job, RandomDatabase, Wong
 from lemmax.numerics.recipes import recipe
@@ -122,6 +122,20 @@ def test_bad_input_is_one_sentence(
     assert sentence in err
     assert err.startswith("lemmax: ")
     assert len(err.strip().splitlines()) == 1
+
+
+@pytest.mark.parametrize("name", [n for n in EXPERIMENTS if not n.startswith("wong")])
+def test_the_small_scale_is_judged_and_drawn(name: str, tmp_path: Path) -> None:
+    """With the few repetitions of the small scale, of which some studies have but one."""
+    pytest.importorskip("matplotlib")
+    found = experiment(name)
+    rows = {}
+    for study in found.studies:
+        small = set(study.jobs("small"))
+        rows[study.name] = [row for row in recorded(study)[1] if row.job in small]
+        assert len(rows[study.name]) == len(small)
+    assert all(judgement.sentence for judgement in found.judge(rows))
+    frame.draw(found, rows, tmp_path / "figure.svg")
 
 
 @pytest.mark.parametrize("name", EXPERIMENTS)

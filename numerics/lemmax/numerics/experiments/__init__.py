@@ -23,6 +23,7 @@ EXPERIMENTS = {
     "dana-fig1a": "dana",
     "dana-fig1b": "dana",
     "dana-fig2a": "dana",
+    "dana-fig2b": "dana",
     "dana-fig4": "dana_plane",
     "mahdavi-heads": "mahdavi",
     "mahdavi-context": "mahdavi",

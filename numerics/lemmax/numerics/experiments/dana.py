@@ -86,7 +86,7 @@ COEFFICIENT = Study(  # d = 10 is in HEADS
     repeated(
         [as_coded(N, d, d, H) for d in (*range(3, 10), *range(11, 14)) for H in HEAD_COUNTS],
         1,
-        repetitions=3,
+        repetitions=2,
     ),
 )
 

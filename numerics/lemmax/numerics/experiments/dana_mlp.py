@@ -22,7 +22,7 @@ from lemmax.numerics.experiments.dana import (
     repeated,
 )
 from lemmax.numerics.experiments.frame import Experiment, Judgement, Row, Rows, Study
-from lemmax.numerics.experiments.statistics import Estimate, Floats, mean
+from lemmax.numerics.experiments.statistics import Estimate, Floats, grand_mean, mean
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.jobs import Dana
 from lemmax.numerics.recipes import recipe
@@ -52,7 +52,7 @@ SHORT = Study(
 LONG = Study(
     "dana-mlp-long",
     recipe("dana-code-mlp"),
-    repeated(_points((10,), (1, 6, 16)), 1, repetitions=3),
+    repeated(_points((10,), (1, 6, 16)), 1, repetitions=2),
 )
 
 
@@ -86,21 +86,25 @@ def against_parameters(rows: Sequence[Row], kind: Kind, d: int) -> tuple[Floats,
 def advantage(rows: Sequence[Row], d: int) -> Estimate | None:
     """Accuracy of the MLP less that of the heads at their number of parameters.
 
-    The MLP's accuracy is interpolated linearly between its sizes. A repetition gives the mean over
-    the sizes beyond one head at which not both are saturated; the interval is Student's.
+    The MLP's accuracy is interpolated linearly between its sizes. The mean is over the sizes beyond
+    one head at which not both are saturated, and over the repetitions, whose scatter gives the
+    interval. None where nothing was trained.
     """
-    found = []
+    heads, mlp = [], []
     for seed in sorted({row.job.seed for row in rows}):
         some = [row for row in rows if row.job.seed == seed]
-        (x, heads), (counts, accuracy) = (
+        (x, own), (counts, accuracy) = (
             against_parameters(some, kind, d) for kind in ("attention", "mlp")
         )
-        if len(x) < 2 or len(counts) < 2:
-            continue
-        mlp = np.interp(x, np.sort(counts), accuracy[np.argsort(counts)])
-        open_ = (x > x.min()) & ((heads < SATURATED) | (mlp < SATURATED))
-        found.append(float((mlp - heads)[open_].mean()))
-    return mean(found) if found else None
+        if not len(x):
+            return None
+        order = np.argsort(x)
+        heads.append(own[order][1:])
+        sizes = np.argsort(counts)
+        mlp.append(np.interp(x[order][1:], counts[sizes], accuracy[sizes]))
+    means = np.mean(heads, axis=0), np.mean(mlp, axis=0)
+    open_ = (means[0] < SATURATED) | (means[1] < SATURATED)
+    return grand_mean((np.array(mlp) - np.array(heads)).T[open_])
 
 
 def judge_mlp(rows: Rows) -> list[Judgement]:
