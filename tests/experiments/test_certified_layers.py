@@ -13,9 +13,10 @@ from lemmax import checker
 from lemmax.constructions import compile_database
 from lemmax.constructions.exports import write_safetensors
 from lemmax.numerics.certify import certify_layer, exact_layer, kept_by_bits, read_weights
-from lemmax.numerics.experiments import certified
-from lemmax.numerics.experiments.frame import Row, recorded
-from lemmax.numerics.jobs import Wong
+from lemmax.numerics.experiments import certified, frame
+from lemmax.numerics.experiments.frame import Experiment, Row, Study, recorded
+from lemmax.numerics.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.recipes import recipe
 from lemmax.theory.database import Database
 from lemmax.theory.errors import LemmaxError, ShapeError
 
@@ -134,3 +135,24 @@ def test_bad_files_are_one_sentence(tmp_path: Path) -> None:
         read_weights(tmp_path / "cut.npz")
     with pytest.raises(LemmaxError, match="at least 1"):
         exact_layer({"W_E": [[1.0]], "W_U": [[1.0]]}, denominator=0)
+
+
+def test_what_is_inspected_is_recorded_and_read_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("numba")
+    jobs = [Job(Wong(2, 1, 1, 1, RandomDatabase(seed, 12))) for seed in range(2)]
+    inspect = "lemmax.numerics.experiments.certified:inspect"
+    study = Study("tiny", recipe("wong-guess").changed(steps=30), lambda scale: jobs, inspect)
+    tiny = Experiment("tiny", "", (study,), lambda rows: [], lambda rows, figure: None)
+    first = frame.measure_rows(tiny, "small", tmp_path)
+    assert list(first["tiny"]) == frame.rerun(study, first["tiny"])
+    assert all(row.inspected["counts"] for row in first["tiny"])
+    (tmp_path / "recorded").mkdir()
+    assert frame.record(study, tmp_path / "tiny.jsonl", tmp_path / "recorded" / "tiny.jsonl") == 2
+    monkeypatch.setattr(frame, "RECORDED", tmp_path / "recorded")
+    assert recorded(study)[1] == first["tiny"]
+    with pytest.raises(LemmaxError, match="was made with inspect"):
+        frame.measure_rows(
+            replace(tiny, studies=(replace(study, inspect=None),)), "small", tmp_path
+        )

@@ -49,7 +49,7 @@ def path() -> TensorRank:
 
 @cache
 def table() -> TensorRank:
-    """A total table of seven keys, four queries and four values, open before: 8 ≤ R ≤ 10."""
+    """A total table of seven keys, four queries and four values, open before."""
     found = real_fit(TABLE, 8)
     assert found is not None
     return tensor_rank(TABLE, "R").with_real(found)
@@ -85,10 +85,10 @@ def test_the_ball_holds_the_irrational_numbers() -> None:
 
 def test_a_table_is_closed_over_the_reals() -> None:
     before = tensor_rank(TABLE, "R")
-    assert (before.lower, before.upper) == (8, 10)
+    assert before.lower == 8 < before.upper
     result = table()
     assert result.rank == 8
-    assert len(result.decomposition) == 10  # explicit terms stay
+    assert len(result.decomposition) == before.upper  # explicit terms stay
     certificate = result.certificate()
     Draft202012Validator(json.loads(SCHEMA.read_text(encoding="utf-8"))).validate(certificate)
     assert len(json.dumps(certificate)) < 10_000

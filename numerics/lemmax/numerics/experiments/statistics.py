@@ -80,6 +80,26 @@ def mean(values: Any) -> Estimate:
     return Estimate(centre, centre - half, centre + half)
 
 
+def grand_mean(groups: Any) -> Estimate:
+    """The mean of equally many values in each group (a row), with the interval of their scatter.
+
+    The scatter is that within the groups, taken together: groups may differ in their means.
+
+    >>> print(grand_mean([[1.0, 1.2], [3.0, 3.2], [5.0, 5.2]]))
+    3.1 [2.92, 3.28]
+    """
+    from scipy.stats import t
+
+    found = np.asarray(groups, dtype=np.float64)
+    size, repeats = found.shape
+    centre, half, free = float(found.mean()), float("inf"), size * (repeats - 1)
+    if free:
+        within = found - found.mean(axis=1, keepdims=True)
+        error = (float((within**2).sum()) / free / found.size) ** 0.5
+        half = float(t.ppf(0.975, free)) * error
+    return Estimate(centre, centre - half, centre + half)
+
+
 def share(successes: int, trials: int) -> Estimate:
     """A share with the interval of Clopper and Pearson.
 

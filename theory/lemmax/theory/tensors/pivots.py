@@ -20,6 +20,8 @@ from lemmax.theory.tensors.decompositions import Decomposition, rank_factorisati
 from lemmax.theory.tensors.slices import along
 from lemmax.theory.tensors.transversals import TooManySets, greedy_transversal, transversal
 
+ALL_SPLITS = 9  # columns whose 3ⁿ splits are compared
+
 
 def is_database(array: Array) -> bool:
     """Whether the entries are 0 and 1 with at most one 1 in every fibre D[k, q, :]."""

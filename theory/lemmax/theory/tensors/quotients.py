@@ -140,6 +140,8 @@ def search(
 
     Cost: some hundred eliminations a state, of matrices with as many rows as the tensor has slices.
     """
+    if array.dtype == object:  # entries beyond a machine word
+        return None
     best: tuple[int, State, LowerBound | None] | None = None
     level, seen = [State(array)], set[tuple[int, bytes]]()
     while level and lower < upper and not expired():

@@ -24,6 +24,7 @@ from lemmax.theory.tensors.lower import (
     substitution,
 )
 from lemmax.theory.tensors.pivots import (
+    ALL_SPLITS,
     best_column_pivot,
     column_subsets,
     domain_pivot,
@@ -109,9 +110,9 @@ def upper_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
             yield "column pivot", best_column_pivot(array)
         swapped = array.transpose(1, 0, 2)
         yield "row pivot", best_column_pivot(swapped).permuted((1, 0, 2))
-        if array.shape[1] <= ALL_SUBSETS:
+        if array.shape[1] <= ALL_SPLITS:
             yield "column pivots by subsets", column_subsets(array)
-        elif array.shape[0] <= ALL_SUBSETS:
+        elif array.shape[0] <= ALL_SPLITS:
             yield "row pivots by subsets", column_subsets(swapped).permuted((1, 0, 2))
     for mode, name in ((2, "values"), (1, "queries"), (0, "keys")):
         yield f"spanning tree over the {name}", spanning_tree(array, mode)

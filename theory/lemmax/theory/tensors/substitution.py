@@ -6,7 +6,8 @@ For a tensor T and its restriction T| to some slices q of one mode, and any othe
 
 Dropping slices one by one, each by the mode that gains most, is a longest path among the subsets:
 G[S] is the largest sum of gains on the way from all slices to S, and every lower bound of the
-tensor on S closes the path. With at most nine slices all subsets are visited, with more a beam.
+tensor on S closes the path. With at most twelve slices all subsets are visited, with more a beam.
+The rank on S comes from the echelon form on S without its first slice, extended by that slice.
 """
 
 from __future__ import annotations
@@ -18,11 +19,12 @@ from typing import Any
 
 import numpy as np
 
+from lemmax.theory.tensors import modular
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
 from lemmax.theory.tensors.lower import PRIME, LowerBound
 from lemmax.theory.tensors.transversals import TooManySets, transversal
 
-ALL_SUBSETS = 9
+ALL_SUBSETS = 12
 _BEAM = 10
 
 
@@ -53,7 +55,7 @@ class Subsets:
 
     array: Array
     mode: int
-    _ranks: dict[tuple[int, int], int] = field(default_factory=dict)
+    _bases: dict[tuple[int, int], modular.Residues] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -69,10 +71,23 @@ class Subsets:
 
     def rank(self, mask: int, mode: int) -> int:
         """The flattening rank of another mode on some slices, mod a prime (it only steers)."""
-        if (mask, mode) not in self._ranks:
-            part = np.take(self.array, self.members(mask), axis=self.mode)
-            self._ranks[mask, mode] = rank_modulo(flattening(part, mode))
-        return self._ranks[mask, mode]
+        return len(self._basis(mask, mode))
+
+    def _basis(self, mask: int, mode: int) -> modular.Residues:
+        """The echelon form of the vectors of a mode that occur on some slices."""
+        if (mask, mode) not in self._bases:
+            first = mask & -mask
+            rows = self._vectors(first.bit_length() - 1, mode)
+            if mask != first:
+                rows = np.vstack([self._basis(mask ^ first, mode), rows])
+            rank = len(modular.reduce(rows))
+            self._bases[mask, mode] = rows[:rank]
+        return self._bases[mask, mode]
+
+    def _vectors(self, q: int, mode: int) -> modular.Residues:
+        """The nonzero vectors of a mode in one slice, each once."""
+        part = modular.residues(flattening(np.take(self.array, [q], axis=self.mode), mode))
+        return np.unique(part[:, (part != 0).any(axis=0)].T, axis=0)
 
     def flat(self, mask: int) -> int:
         """The best flattening rank on some slices; the slices themselves are independent."""
