@@ -42,6 +42,7 @@ from lemmax.theory.certificates import Certificate, matrix, number
 from lemmax.theory.claims import load_claims
 from lemmax.theory.effective_rank import effective_rank
 from lemmax.theory.latex import Typeset
+from lemmax.theory.tensors.decompositions import rational_terms
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
 \usepackage{amsmath,graphicx}
@@ -137,10 +138,12 @@ def printable() -> dict[str, Typeset]:
         "large layer's certificate": compile_database(LARGE, tau="99/100").certificate(),
         "memorization": theory.memorizes(layer.layer, ODD, tau="1/100"),
         "example 3.3": constructions.example_3_3(),
-        "tensor rank": tensor_rank(ODD),
+        "tensor rank": tensor_rank(xor),
         "decomposition": tensor_rank(constructions.figure_1()).decomposition,
         "conjugate terms": tensor_rank(ROTATION, "C").decomposition,
-        "many terms": tensor_rank(LARGE).decomposition,
+        "many terms": rational_terms(
+            (40, 3, 40), [(range(i, 40 + i), (1, 0, i), range(40)) for i in range(1, 50)]
+        ),
         "no terms": Decomposition((1, 1, 1)),
         "decomposition's certificate": tensor_rank(xor).certificate(),
         "effective rank": effective_rank(xor),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from lemmax.numerics.assumptions import check_assumptions
+    from lemmax.numerics.certify import certify_layer
     from lemmax.numerics.engines import train
     from lemmax.numerics.experiments import experiment
     from lemmax.numerics.interop import to_transformer_lens
@@ -24,6 +25,7 @@ __all__ = [
     "Job",
     "Mahdavi",
     "Wong",
+    "certify_layer",
     "check_assumptions",
     "experiment",
     "recipe",
@@ -37,6 +39,7 @@ _HOME = {
     "Job": "jobs",
     "Mahdavi": "jobs",
     "Wong": "jobs",
+    "certify_layer": "certify",
     "check_assumptions": "assumptions",
     "experiment": "experiments",
     "recipe": "recipes",

@@ -21,6 +21,7 @@ from lemmax.theory.attention import AttentionLayer, Head
 from lemmax.theory.certificates import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.exact import Matrix
+from lemmax.theory.latex import Typeset
 from lemmax.theory.memorization import Fact, memorizes
 
 Weights: TypeAlias = Mapping[str, Any]
@@ -28,7 +29,7 @@ _HEAD = ("W_Q", "W_K", "W_V", "W_O")
 
 
 @dataclass(frozen=True)
-class CertifiedLayer:
+class CertifiedLayer(Typeset):
     """An exact layer, the facts that it provably memorizes, and those that it does not."""
 
     layer: AttentionLayer
@@ -40,6 +41,10 @@ class CertifiedLayer:
     def share(self) -> Fraction:
         """The share of certified facts."""
         return Fraction(len(self.known), len(self.known) + len(self.missed))
+
+    def formula(self) -> str:
+        """The weights, as exact as they are."""
+        return self.layer.formula()
 
     def certificate(self) -> Certificate:
         """A ``memorization`` certificate: the layer with the facts that it knows."""

@@ -25,7 +25,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.exact import Matrix
 from lemmax.theory.feature_bounds import feature_rank_ceiling, theorem_1_bound
 
-LENGTHS, H_SHARED, N_OWN = (1, 2, 4, 8), 4, 8
+LENGTHS, H_SHARED, N_OWN, REPETITIONS = (1, 2, 4, 8), 4, 8, 6
 HEADS = (1, 2, 4, 6, 8)
 
 
@@ -33,7 +33,7 @@ def jobs(scale: Scale) -> list[Job]:
     """A shared context of growing length, repetition after repetition."""
     return [
         Job(Mahdavi(mahdavi.D, n, H_SHARED, mahdavi.T, shared_context=True, data_seed=seed), seed)
-        for seed in range(3 if scale == "small" else mahdavi.REPETITIONS)
+        for seed in range(3 if scale == "small" else REPETITIONS)
         for n in LENGTHS
     ]
 

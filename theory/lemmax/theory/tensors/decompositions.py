@@ -23,7 +23,7 @@ Term: TypeAlias = tuple[Vector, Vector, Vector]
 Shape: TypeAlias = tuple[int, int, int]
 
 _ZERO = fmpq(0)
-_TERMS = 12  # that a display shows
+_TERMS = _ENTRIES = 9  # that a display shows, of terms and of a vector
 
 
 @dataclass(frozen=True)
@@ -212,7 +212,7 @@ class Decomposition(Typeset):
         )
 
     def formula(self) -> str:
-        r"""D as a sum of terms, each a product of three vectors; beyond 12 terms with dots.
+        r"""D as a sum of products of three vectors; long sums and vectors are shortened.
 
         >>> e = (fmpq(1), fmpq(0))
         >>> Decomposition((2, 2, 2), ((e, e, e),)).formula().count(r"\otimes")
@@ -247,7 +247,7 @@ def _product(vectors: list[str]) -> str:
 
 
 def _column(entries: Iterable[str]) -> str:
-    return latex_matrix([[entry] for entry in entries])
+    return latex_matrix([[entry] for entry in entries], _ENTRIES)
 
 
 def _polynomial(p: fmpq_poly) -> str:

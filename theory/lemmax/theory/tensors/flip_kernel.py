@@ -503,7 +503,7 @@ def begin(
 
 
 def set_warmth(s: State, warmth: float) -> None:
-    """Let a flip that adds n nonzero entries happen with the chance ``warmth``ⁿ."""
+    """Let a flip that adds n nonzero entries happen with the n-th power of ``warmth`` as chance."""
     first, size = int(s[CHANCES]), 2 * int(s[WIDTH])
     s[first : first + size] = [int(SURE * warmth**n) for n in range(size)]
 

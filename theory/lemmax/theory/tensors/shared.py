@@ -41,7 +41,7 @@ class Pattern:
     given: dict[int, fmpq]
 
     def free(self, size: int) -> NDArray[np.bool_]:
-        """NDArray[np.bool_] of the entries that are not given."""
+        """A flag for each entry: whether it is not given."""
         flags = np.ones(size, dtype=bool)
         flags[list(self.given)] = False
         return flags
