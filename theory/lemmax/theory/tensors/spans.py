@@ -39,8 +39,8 @@ def sign_vectors(size: int, most: int) -> list[Vector]:
     >>> sign_vectors(2, 9)
     [(1, 1), (1, 0), (0, 1), (1, -1)]
     """
-    ones = (1,) * size
-    found = [ones]
+    ones: Vector = (1,) * size
+    found: list[Vector] = [ones]
     for weight in range(1, size + 1):
         for support in combinations(range(size), weight):
             for signs in product((1, -1), repeat=weight - 1):
