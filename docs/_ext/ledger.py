@@ -629,7 +629,8 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
         tests = [i["test"] for i in against if "::" in i["test"]]
         proofs = [ROOT / i["test"] for i in against if i["test"].startswith("docs/proofs/")]
         steps = [t for path in proofs if path.exists() for t in read_proof(path).tests]
-        named = tests[:1] or list(dict.fromkeys(steps))[:3]
+        pages = [path.relative_to(ROOT).as_posix() for path in proofs if path.exists()]
+        named = tests[:1] or list(dict.fromkeys(steps))[:3] or pages[:1]
         if named:
             lines += [f"Re-check: `pytest {' '.join(named)}`", ""]
     if entry["repaired_by"]:
