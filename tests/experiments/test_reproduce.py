@@ -125,7 +125,7 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     if "--cluster" in arguments:
         pytest.importorskip("distributed")
-        monkeypatch.setattr("lemmax.numerics.sweeps.CLUSTER_TIMEOUT", 0.3)
+        monkeypatch.setattr("lemmax.numerics.workers.CLUSTER_TIMEOUT", 0.3)
     monkeypatch.chdir(tmp_path)
     status, out, err = lemmax(capsys, "reproduce", *arguments)
     assert (status, out) == (2, "")
