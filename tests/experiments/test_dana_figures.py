@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from lemmax.numerics.experiments import dana, dana_plane
+from lemmax.numerics.experiments import dana, dana_mlp, dana_plane
 from lemmax.numerics.experiments.frame import Judgement, Row, Study, recorded
 from lemmax.numerics.experiments.statistics import bow, exponent
 from lemmax.numerics.jobs import Dana
@@ -42,6 +42,11 @@ def test_figure_2a_accuracy_against_dimension(judged: Judged, measure: Measure) 
 @pytest.mark.claim("dana/figure-2b", grade="empirical")
 def test_figure_2b_coefficient_against_dimension(judged: Judged, measure: Measure) -> None:
     _decided(judged("dana-fig2b")["dana/figure-2b"], measure)
+
+
+@pytest.mark.claim("dana/figure-3", grade="empirical")
+def test_figure_3_heads_against_an_mlp(judged: Judged, measure: Measure) -> None:
+    _decided(judged("dana-fig3")["dana/figure-3"], measure)
 
 
 @pytest.mark.claim("dana/figure-4", grade="empirical")
@@ -140,6 +145,28 @@ def test_planted_powers_of_the_dimension_are_found(power: float, verdict: str) -
     assert judgement.verdict == verdict, judgement.sentence
     for estimate in dana.powers(rows).values():
         assert estimate.within(power - 0.1, power + 0.1)
+
+
+@pytest.mark.parametrize(
+    ("short", "long", "verdict"),
+    [
+        (0.0, 0.0, "reproduced"),
+        (0.2, 0.2, "not-reproduced"),
+        (0.2, 0.0, "recipe-dependent"),
+        (-0.2, 0.2, "recipe-dependent"),
+    ],
+)
+def test_planted_advantages_of_the_mlp_are_found(short: float, long: float, verdict: str) -> None:
+    def accuracy(c: Dana, advantage: float) -> float:
+        # heads and MLP on one line in the number of parameters, apart by the advantage
+        return 0.3 + dana_mlp.parameters(c) / 1e5 + advantage * (c.width > 0)
+
+    rows = {
+        s.name: _noisy(s, lambda c, a=a: accuracy(c, a), 1e-4)  # type: ignore[misc]
+        for s, a in ((dana_mlp.SHORT, short), (dana_mlp.LONG, long))
+    }
+    (judgement,) = dana_mlp.judge_mlp(rows)
+    assert judgement.verdict == verdict, judgement.sentence
 
 
 @pytest.mark.parametrize(

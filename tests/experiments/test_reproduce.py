@@ -47,6 +47,17 @@ def _some(study: Study, rows: Sequence[Row]) -> list[Row]:
     return [cheap[1], cheap[len(rows) // 4]]
 
 
+PAPERS = [n for n, module in EXPERIMENTS.items() if module.startswith(("wong", "dana", "mahdavi"))]
+
+
+def test_an_unknown_experiment_lists_the_twelve_of_the_papers(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    _, _, err = lemmax(capsys, "reproduce", "nothing")
+    assert len(PAPERS) == 12
+    assert all(name in err for name in PAPERS)
+
+
 def test_recorded_results_are_compact(studies: dict[str, Study]) -> None:
     files = list(Path(str(frame.RECORDED)).glob("*.jsonl"))
     assert {path.stem for path in files} == set(studies)
@@ -101,7 +112,7 @@ def test_a_run_continues_from_its_files(tmp_path: Path) -> None:
         (["wong-fig3", "--workers", "-1"], "cannot be negative"),
         (["wong-fig2", "--figure", "figure.doc"], ".svg, .pdf or .png"),
         (["wong-fig3", "--device", "abacus"], "'abacus'"),
-        (["dana-fig4", "--device", "cuda:99"], "'cuda:99'"),
+        (["dana-fig3", "--device", "cuda:99"], "'cuda:99'"),
         (["mahdavi-dh", "--cluster", "tcp://127.0.0.1:1"], "No Dask scheduler answers at"),
     ],
 )
@@ -114,7 +125,7 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     if "--cluster" in arguments:
         pytest.importorskip("distributed")
-        monkeypatch.setattr("lemmax.numerics.sweeps.CLUSTER_TIMEOUT", 0.3)
+        monkeypatch.setattr("lemmax.numerics.workers.CLUSTER_TIMEOUT", 0.3)
     monkeypatch.chdir(tmp_path)
     status, out, err = lemmax(capsys, "reproduce", *arguments)
     assert (status, out) == (2, "")
@@ -124,7 +135,7 @@ def test_bad_input_is_one_sentence(
     assert len(err.strip().splitlines()) == 1
 
 
-@pytest.mark.parametrize("name", [n for n in EXPERIMENTS if not n.startswith("wong")])
+@pytest.mark.parametrize("name", [n for n in PAPERS if not n.startswith("wong")])
 def test_the_small_scale_is_judged_and_drawn(name: str, tmp_path: Path) -> None:
     """With the few repetitions of the small scale, of which some studies have but one."""
     pytest.importorskip("matplotlib")

@@ -24,6 +24,7 @@ EXPERIMENTS = {
     "dana-fig1b": "dana",
     "dana-fig2a": "dana",
     "dana-fig2b": "dana",
+    "dana-fig3": "dana_mlp",
     "dana-fig4": "dana_plane",
     "mahdavi-heads": "mahdavi",
     "mahdavi-context": "mahdavi",

@@ -52,7 +52,7 @@ SHORT = Study(
 LONG = Study(
     "dana-mlp-long",
     recipe("dana-code-mlp"),
-    repeated(_points((10,), (1, 6, 16)), 1, repetitions=2),
+    repeated(_points((10,), (1, 6, 16)), 1, repetitions=3),
 )
 
 
