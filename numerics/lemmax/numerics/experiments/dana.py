@@ -281,7 +281,7 @@ def bounds(N: int, H: Any, d_h: Any, d: Any) -> dict[str, Floats]:
     there are last tokens; Mahdavi's theorem H (d_h - 1) + 1.
 
     >>> [round(float(x), 4) for x in bounds(50, 20, 10, 10).values()]
-    [0.1023, 0.0318, 0.0909]
+    [0.1023, 0.0318, 0.091]
     """
     counts = {
         "Corollary 2 as printed": H * d_h + d,
