@@ -379,7 +379,13 @@ def draw_coefficient(rows: Rows, figure: Any) -> None:
     figure.set_size_inches(4.5, 3.4)
     axes = figure.subplots()
     theirs = coefficients({int(d): _points(p) for d, p in published()["heads"].items()})
-    axes.plot(list(theirs), list(theirs.values()), "x", color="black", label="from the authors' accuracies")
+    axes.plot(
+        list(theirs),
+        list(theirs.values()),
+        "x",
+        color="black",
+        label="from the authors' accuracies",
+    )
     found, half = {}, []
     for d, some in by_dimension(rows).items():
         x, y = curve(some, "H")

@@ -24,6 +24,8 @@ class Estimate:
 
     >>> print(Estimate(1.234, 1.0, 1.5))
     1.23 [1.00, 1.50]
+    >>> print(Estimate(1.234, -math.inf, math.inf))  # from a single repetition
+    1.23 (no interval)
     """
 
     value: float
@@ -31,6 +33,8 @@ class Estimate:
     high: float
 
     def __str__(self) -> str:
+        if math.isinf(self.low) and math.isinf(self.high):
+            return f"{self.value:.3g} (no interval)"
         return f"{self.value:.3g} [{_text(self.low)}, {_text(self.high)}]"
 
     def within(self, low: float, high: float) -> bool:
