@@ -72,7 +72,7 @@ def mean(values: Any) -> Estimate:
     >>> print(mean([1.0, 2.0, 3.0]))
     2 [-0.48, 4.48]
     >>> print(mean([2.0]))
-    2 [-inf, inf]
+    2 (no interval)
     """
     from scipy.stats import t
 
