@@ -126,6 +126,14 @@ def test_no_contraction_bound_exceeds_a_planted_decomposition(
         assert chain is None or chain.value <= r
 
 
+def test_images_that_vanish_mod_the_steering_prime_prove_nothing() -> None:
+    """Two terms, so rank 2: both contractions by all ones are multiples of the prime."""
+    T = np.zeros((2, 2, 2), dtype=np.int64)
+    T[0, 0], T[1, 1] = (1, modular.PRIME - 1), (2, modular.PRIME - 2)
+    bound = contraction_bound(T)
+    assert bound is None or bound.value <= 2
+
+
 def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
     """Dropping slices proves 7; killing differences of values first proves the rank, 8."""
     T = table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])

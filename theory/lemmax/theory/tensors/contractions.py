@@ -25,10 +25,10 @@ def contraction_bound(array: Array) -> LowerBound | None:
     """R ≥ r + 1 for the largest flattening rank r, by some contraction; None if none is found.
 
     >>> import numpy as np
-    >>> table = np.array([[0, 0, 0], [1, 1, 0], [0, 1, 1], [1, 0, 1], [2, 2, 1], [2, 0, 0]])
-    >>> D = (table[:, :, None] == np.arange(3)).astype(int)
-    >>> contraction_bound(D) is None
-    True
+    >>> table = np.array([[0, 1, 1], [0, 2, 2], [0, 3, 2], [2, 0, 2], [0, 1, 2]])
+    >>> D = (table[:, :, None] == np.arange(4)).astype(int)
+    >>> contraction_bound(D).value  # five keys
+    6
     """
     most = max(array.shape)
     for mode in range(3):
@@ -47,7 +47,12 @@ def _steps(array: Array, mode: int, columns: int) -> Iterator[Step]:
     if rank_modulo(X.reshape(len(X), -1)) < len(X):
         return
     for h in (np.ones(c, dtype=int), *np.eye(c, dtype=int)):
-        basis, both, zero = _subspaces(X, h)
+        vectors = X @ h
+        kept = modular.reduce(modular.residues(vectors.T)).tolist()
+        if not kept or matrix_rank(vectors) > len(kept):  # G must contain all vectors, over Q
+            continue
+        basis = vectors[kept]
+        both, zero = _subspaces(basis, h)
         if _rank(X, both) != _rank(X, zero) + len(basis):
             continue
         if matrix_rank(_joined(X, zero)) + len(basis) == rank_modulo(_joined(X, both)):
@@ -61,11 +66,8 @@ def _steps(array: Array, mode: int, columns: int) -> Iterator[Step]:
             }
 
 
-def _subspaces(X: Array, h: Array) -> tuple[Array, Array, Array]:
-    """A basis of G, and matrices that span G⊗C and G⊗ker h."""
-    vectors = X @ h
-    kept = modular.reduce(modular.residues(vectors.T)).tolist()
-    basis = vectors[kept]
+def _subspaces(basis: Array, h: Array) -> tuple[Array, Array]:
+    """Matrices that span G⊗C and G⊗ker h."""
     c = len(h)
     lead = int(np.flatnonzero(h)[0])
     kernel = [
@@ -75,7 +77,7 @@ def _subspaces(X: Array, h: Array) -> tuple[Array, Array, Array]:
     ]
     both = np.array([np.outer(g, e).ravel() for g in basis for e in np.eye(c, dtype=int)])
     zero = np.array([np.outer(g, y).ravel() for g in basis for y in kernel])
-    return basis, both, zero.reshape(-1, X.shape[1] * c)
+    return both, zero.reshape(-1, basis.shape[1] * c)
 
 
 def _joined(X: Array, matrices: Array) -> Array:
