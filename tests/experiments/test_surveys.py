@@ -192,7 +192,7 @@ def test_a_local_cluster_of_two_workers_gives_the_same_results(
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
     monkeypatch.chdir(tmp_path)
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=True
     ) as cluster:
         survey(file, tmp_path / "r.jsonl", certify=2, cluster=cluster.scheduler_address)
     assert timeless(tmp_path / "r.jsonl") == timeless(undisturbed)

@@ -124,7 +124,7 @@ def test_a_local_cluster_of_two_workers_gives_the_same_bytes(
     monkeypatch.chdir(tmp_path)
     path = tmp_path / "results.jsonl"
     with distributed.LocalCluster(
-        n_workers=2, threads_per_worker=1, dashboard_address=None, processes=True
+        n_workers=2, threads_per_worker=1, dashboard_address=":0", processes=True
     ) as cluster:
         _sweep(path, cluster=cluster.scheduler_address)
     assert path.read_bytes() == undisturbed
