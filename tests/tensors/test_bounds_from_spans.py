@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import math
 import random
 from typing import Any
 
@@ -16,8 +17,12 @@ from lemmax.theory import tensor_rank
 from lemmax.theory.tensors import modular, quotients
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.contractions import contraction_bound
+from lemmax.theory.tensors.lower import PRIME, flattening_bound
+from lemmax.theory.tensors.ranks import TensorRank
 from lemmax.theory.tensors.reductions import concise
-from lemmax.theory.tensors.spans import sign_vectors, span_of_rank_ones
+from lemmax.theory.tensors.slices import slice_sum
+from lemmax.theory.tensors.spans import small_vectors, span_of_rank_ones
+from lemmax.theory.tensors.squares import square_bound
 
 
 def table(rows: list[str]) -> Array:
@@ -34,7 +39,8 @@ def random_table(rng: random.Random, keys: int, queries: int, values: int) -> Ar
 
 def holds(array: Array, steps: Any, value: int) -> bool:
     """Whether the checker accepts the steps as a proof of the bound."""
-    certificate = copy.deepcopy(tensor_rank(array, "Q").certificate())
+    terms = slice_sum(array, 2)
+    certificate = dict(TensorRank(array, "Q", flattening_bound(array, 0), terms).certificate())
     while certificate["upper"] < value:
         certificate["upper"] += 1
         certificate["terms"].append([["0"] * n for n in array.shape])
@@ -76,10 +82,13 @@ def test_a_span_never_beats_a_proved_bound() -> None:
     assert all(span_of_rank_ones(cycle, mode, 3) is None for mode in range(3))
 
 
-def test_sign_vectors_are_all_of_them_up_to_sign() -> None:
+def test_small_vectors_are_all_of_them_up_to_sign() -> None:
     for size in range(1, 5):
-        found = sign_vectors(size, 10**6)
-        assert len(set(found)) == len(found) == (3**size - 1) // 2
+        signs = (3**size - 1) // 2
+        found = small_vectors(size, 4 * signs)
+        assert len(set(found)) == len(found) == (4 * signs if size > 1 else 1)
+        assert all(max(map(abs, v)) == 1 for v in found[:signs])
+        assert all(max(map(abs, v)) > 1 == math.gcd(*v) for v in found[signs:])
         assert not {tuple(-x for x in v) for v in found} & set(found)
 
 
@@ -107,12 +116,57 @@ def test_contraction_bound_is_what_the_checker_recomputes() -> None:
     assert rejected >= 40
 
 
+def test_square_bound_is_what_the_checker_recomputes() -> None:
+    rng = random.Random(7)
+    proved = rejected = 0
+    for _ in range(60):
+        T = random_table(rng, rng.randint(4, 7), rng.randint(3, 4), rng.randint(4, 7))
+        bound = square_bound(T)
+        if bound is None:
+            continue
+        proved += 1
+        (step,) = bound.steps
+        assert bound.value == max(T.shape) + 1
+        assert holds(T, [step], bound.value)
+        form, minors, weights = step["form"], step["minors"], step["weights"]
+        u, v, w, x = minors[0]
+        for field, value in (
+            ("form", ["0"] * len(form)),
+            ("form", [str(2 * int(y)) for y in form]),
+            ("weights", [weights[0] + "1", *weights[1:]]),
+            ("weights", ["0"] * len(weights)),
+            ("minors", [[v, u, w, x], *minors[1:]]),
+            ("minors", [[u, u, w, x], *minors[1:]]),
+        ):
+            assert not holds(T, [{**step, field: value}], bound.value), field
+            rejected += 1
+        assert not holds(T, [step], bound.value + 1)
+    assert proved >= 10
+    assert rejected >= 60
+
+
+def test_zero_is_no_form_whose_square_counts() -> None:
+    """A diagonal of rank 2: the empty sum of minors is the square of zero, and proves nothing."""
+    T = np.zeros((2, 2, 2), dtype=int)
+    T[0, 0, 0] = T[1, 1, 1] = 1
+    step = {
+        "lemma": "square",
+        "mode": 0,
+        "form": ["0", "0"],
+        "minors": [[0, 1, 0, 1]],
+        "weights": ["0"],
+        "prime": PRIME,
+    }
+    assert square_bound(T) is None
+    assert not holds(T, [step], 3)
+
+
 @given(
     shape=st.tuples(*[st.integers(2, 4)] * 3),
     r=st.integers(1, 5),
     entries=st.lists(st.integers(-2, 2), min_size=60, max_size=60),
 )
-def test_no_contraction_bound_exceeds_a_planted_decomposition(
+def test_no_bound_exceeds_a_planted_decomposition(
     shape: tuple[int, int, int], r: int, entries: list[int]
 ) -> None:
     numbers = iter(entries)
@@ -122,6 +176,8 @@ def test_no_contraction_bound_exceeds_a_planted_decomposition(
         core = concise(T).array
         bound = contraction_bound(core)
         assert bound is None or bound.value <= r
+        square = square_bound(core)
+        assert square is None or square.value <= r
         chain = quotients.search(core, r + 1, max(core.shape), lambda *_: None)
         assert chain is None or chain.value <= r
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.fits import Problem, descend, fit
+from lemmax.theory.tensors.fits import Problem, descend, fit, gauged
 from lemmax.theory.tensors.ranks import tensor_rank
 
 
@@ -115,3 +115,15 @@ def test_gram_and_gradient_are_those_of_the_jacobian() -> None:
     residual = problem.residual(point)
     assert np.allclose(problem.gram(point), jacobian @ jacobian.T, atol=1e-6)
     assert np.allclose(problem.gradient(point, residual), jacobian @ residual.ravel(), atol=1e-6)
+
+
+def test_a_term_that_is_zero_is_scaled_to_itself() -> None:
+    """Terms that a fit does not need may vanish altogether."""
+    array, _ = EXACT["Z3"]
+    problem = Problem(array.astype(float), 2)
+    point = np.arange(1.0, problem.size + 1)
+    problem.factors(point)[0][:, 1] = 0.0
+    scaled, ones = gauged(problem, point)
+    assert np.isfinite(scaled).all()
+    assert np.allclose(scaled[ones], 1.0)
+    assert np.allclose(problem.residual(scaled), problem.residual(point))

@@ -2796,6 +2796,38 @@ def by_contraction(step: Mapping[str, Any], T: Cube, field: str, where: str) -> 
     )
 
 
+def by_square(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound:
+    """R >= m + 1 if the square of a form on the span L of the m slices is a sum of minors.
+
+    With z the coordinates of L, a form whose square is a combination of the 2 x 2 minors of
+    Σ z_i X_i vanishes on the matrices of rank one in L, so they do not span it.
+    """
+    mode, p = integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+    found = Quadrics(turned(T, mode), 0)
+    m, b, c = len(found.X), len(found.X[0]), len(found.X[0][0])
+    form = [whole(x, where) for x in matrix_rows([items(step["form"], where)], where, m)[0]]
+    minors, weights = (items(step[n], f"{where}.{n}") for n in ("minors", "weights"))
+    if len(minors) != len(weights):
+        refuse(where, "needs a weight for each minor")
+    factors, scale = cleared([number(x, f"{where}.weights") for x in weights])
+    bits = 2 * bits_of(row for part in found.X for row in part)
+    affordable(20 * len(minors) * m * m, bits, bits_of([factors]), where)
+    total = [[0] * m for _ in range(m)]
+    for n, (minor, factor) in enumerate(zip(minors, factors, strict=True)):
+        place = f"{where}.minors[{n}]"
+        if len(items(minor, place)) != 4:
+            refuse(place, "must have four indices")
+        u, v, w, x = (integer(e, place, size) for e, size in zip(minor, (b, b, c, c), strict=True))
+        M = found.minor(u, v, w, x)
+        for i, row in enumerate(total):
+            for j in range(m):
+                row[j] += factor * (M[i][j] + M[j][i])
+    if lower_rank(T, mode, p) < m or not any(form):
+        return -1, T, "the slices are dependent, or the form is zero"
+    holds = total == [[2 * scale * x * y for y in form] for x in form]
+    return (m + 1 if holds else -1), T, f"R >= {m + 1}: the rank-one matrices lie in a hyperplane"
+
+
 def flattened_slices(X: Cube) -> list[list[int]]:
     return [[x for row in part for x in row] for part in X]
 
@@ -2843,6 +2875,7 @@ LEMMAS: dict[str, Lemma] = {
     "quadrics": Lemma("mode prime minors", True, by_quadrics),
     "quadric-pencil": Lemma("mode prime minors kernel pencil", True, by_quadric_pencil),
     "contraction": Lemma("mode columns functional basis prime", True, by_contraction),
+    "square": Lemma("mode form minors weights prime", True, by_square),
     "koszul": Lemma("mode prime", True, by_koszul),
 }
 KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {

@@ -14,15 +14,16 @@ from fractions import Fraction
 from typing import TypeAlias
 
 import numpy as np
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq, fmpq_mat
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve, eigh
 
 from lemmax.theory.rank import pivot_columns
-from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.arrays import Array, flattening
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
+from lemmax.theory.tensors.linear import independent
 from lemmax.theory.tensors.reductions import concise
-from lemmax.theory.tensors.shared import Rows, Shared, identity, mapped
+from lemmax.theory.tensors.spans import rank_ones
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -33,6 +34,7 @@ _KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are t
 _SIMPLE = sorted({Fraction(p, q) for p in range(-3, 4) for q in (1, 2, 3, 4)})
 _PENALTIES = (0.0, 1e-3, 1e-2, 1e-4)  # on entries that are not zero
 _BUDGET = 60  # values that a rounding may try
+_WAYS = 1.5  # times as many unknowns as the least
 
 
 @dataclass(frozen=True)
@@ -40,11 +42,13 @@ class Problem:
     """The equations Σ a_r⊗b_r⊗c_r = T in the entries of the factors, over the floats.
 
     A point is one vector: the rows of A (one for each index of the first mode), then those of B
-    and of C, each with one entry for every term.
+    and of C, each with one entry for every term. The slices T_k of the last mode need to agree
+    only up to a span of matrices, given by orthonormal ones in ``ignored``.
     """
 
     target: Floats
     terms: int
+    ignored: Floats | None = None
 
     @property
     def size(self) -> int:
@@ -60,7 +64,11 @@ class Problem:
     def residual(self, point: Floats) -> Floats:
         A, B, C = self.factors(point)
         found: Floats = _pairs(A, B).reshape(-1, self.terms) @ C.T
-        return found.reshape(self.target.shape) - self.target
+        found -= self.target.reshape(found.shape)
+        if self.ignored is not None:
+            flat = self.ignored.reshape(len(self.ignored), -1)
+            found -= flat.T @ (flat @ found)
+        return found.reshape(self.target.shape)
 
     def gradient(self, point: Floats, residual: Floats) -> Floats:
         """Jᵀ times a residual."""
@@ -91,7 +99,22 @@ class Problem:
                 across = slice(ends[n], ends[n + 1])
                 found[place, across] = block.reshape(X.size, Y.size)
                 found[across, place] = found[place, across].T
+        if self.ignored is not None:
+            unseen = self._unseen(*factors)
+            found -= unseen.T @ unseen
         return found
+
+    def _unseen(self, A: Floats, B: Floats, C: Floats) -> Floats:
+        """The part of J that is ignored: a row for each ignored matrix and each slice."""
+        Q = self.ignored
+        assert Q is not None
+        QB, QA = Q @ B, np.einsum("wij,ir->wjr", Q, A)
+        both = np.einsum("wir,ir->wr", QB, A)
+        count, s = len(Q), len(C)
+        parts = [(QX[:, None] * C[None, :, None, :]).reshape(count * s, -1) for QX in (QB, QA)]
+        last = np.zeros((count, s, s, self.terms))
+        last[:, range(s), range(s), :] = both[:, None, :]
+        return np.hstack([*parts, last.reshape(count * s, -1)])
 
 
 def _pairs(X: Floats, Y: Floats) -> Floats:
@@ -99,8 +122,12 @@ def _pairs(X: Floats, Y: Floats) -> Floats:
 
 
 def late(deadline: float | None) -> bool:
-    """Whether a deadline of ``time.monotonic`` has passed."""
-    return deadline is not None and time.monotonic() > deadline
+    """Whether a deadline on the monotonic clock has passed; None is no deadline.
+
+    >>> late(None), late(time.monotonic() - 1), late(time.monotonic() + 60)
+    (False, True, False)
+    """
+    return deadline is not None and time.monotonic() >= deadline
 
 
 def descend(
@@ -205,9 +232,11 @@ def gauged(problem: Problem, point: Floats) -> tuple[Floats, list[int]]:
     ones: list[int] = []
     for X, first in ((A, 0), (B, len(A))):
         largest = np.abs(X).argmax(axis=0)
-        scales = X[largest, np.arange(problem.terms)]
-        X /= scales
-        C *= scales
+        columns = np.arange(problem.terms)
+        scales = X[largest, columns].copy()
+        C *= scales  # a term that is zero stays so
+        X[largest[scales == 0], columns[scales == 0]] = 1.0
+        X /= np.where(scales == 0, 1.0, scales)
         ones.extend((first + row) * problem.terms + r for r, row in enumerate(largest.tolist()))
     return point, ones
 
@@ -323,38 +352,153 @@ def third_factor(array: Array, A: list[list[fmpq]], B: list[list[fmpq]]) -> list
     return found
 
 
-def exact(array: Array, terms: int, values: dict[int, Fraction]) -> Decomposition | None:
-    """The decomposition with rounded A and B, if there is one."""
-    a, b, c = array.shape
-
-    def column(first: int, size: int, r: int) -> list[fmpq]:
-        entries = (values[(first + i) * terms + r] for i in range(size))
-        return [fmpq(x.numerator, x.denominator) for x in entries]
-
-    A = [column(0, a, r) for r in range(terms)]
-    B = [column(a, b, r) for r in range(terms)]
-    C = third_factor(array, A, B)
-    if C is None:
-        return None
-    found = rational_terms((a, b, c), zip(A, B, C, strict=True))
-    return found if found.adds_up_to(array) else None
-
-
 def starts(
     problem: Problem, start: Decomposition | None, tries: int, seed: int
 ) -> Iterator[tuple[Floats, np.random.Generator]]:
-    """Random points, every other one near a given decomposition without some of its terms."""
+    """Random points, every other one near some terms of a decomposition of the same modes.
+
+    Of those terms the vectors of the first two modes are taken; the third follows from them.
+    """
     for attempt in range(tries):
         rng = np.random.default_rng([seed, attempt])
         point = 0.7 * rng.normal(size=problem.size)
-        if start is not None and start.terms and attempt % 2 == 0:
+        if start is not None and start.terms and attempt % 2:
             count = min(problem.terms, len(start.terms))
             kept = rng.permutation(len(start.terms))[:count]
-            for mode, X in enumerate(problem.factors(point)):
+            for mode, X in enumerate(problem.factors(point)[:2]):
                 X *= 0.2
                 given = [[float(x.p) / float(x.q) for x in start.terms[r][mode]] for r in kept]
                 X[:, :count] += np.array(given).T
         yield point, rng
+
+
+@dataclass(frozen=True)
+class Quotient:
+    """A tensor whose last slices are fitted modulo matrices of rank one in their span.
+
+    If M_1, ..., M_w in the span L of the slices are independent and of rank one, then a
+    decomposition of least length exists that has them among its terms (Alexeev, Forbes and
+    Tsimerman 2011). So R - w terms are left to find, and they need to give only the slices that
+    complete the M_i to a basis of L, and those only up to combinations of the M_i.
+    """
+
+    array: Array
+    order: tuple[int, int, int]
+    ones: tuple[tuple[list[fmpq], list[fmpq]], ...]
+    rest: tuple[int, ...]
+
+    @classmethod
+    def of(cls, array: Array, mode: int) -> Quotient:
+        """The quotient for the slices of one mode of a concise tensor."""
+        first, second = (m for m in range(3) if m != mode)
+        order = (first, second, mode)
+        ones = rank_ones(array, mode)
+        rows = [[x_i * y_j for x_i in x for y_j in y] for x, y in ones]
+        slices = flattening(array, mode).tolist()
+        chosen = independent([*rows, *([fmpq(x) for x in row] for row in slices)])
+        rest = tuple(i - len(ones) for i in chosen if i >= len(ones))
+        return cls(array.transpose(order), order, tuple(ones), rest)
+
+    def unknowns(self, terms: int) -> int:
+        """The number of unknowns of a fit."""
+        a, b, _ = self.array.shape
+        return (terms - len(self.ones)) * int(a + b + len(self.rest))
+
+    def problem(self, terms: int) -> Problem:
+        """What a decomposition with so many terms leaves to find."""
+        target = self.array[:, :, list(self.rest)]
+        largest = max(abs(int(x)) for x in target.ravel())
+        ignored = None
+        if self.ones:
+            a, b, _ = self.array.shape
+            rows = [[float(x.p) / float(x.q) for x in (*x, *y)] for x, y in self.ones]
+            columns = np.array([np.outer(row[:a], row[a:]).ravel() for row in rows]).T
+            ignored = np.linalg.qr(columns)[0].T.reshape(-1, a, b)
+        found = np.array(target / largest, dtype=np.float64)
+        return Problem(found, terms - len(self.ones), ignored)
+
+    def decomposition(self, values: dict[int, Fraction], terms: int) -> Decomposition | None:
+        """The decomposition with the given matrices and the rounded A and B, if there is one."""
+        a, b, _ = self.array.shape
+        more = terms - len(self.ones)
+
+        def column(first: int, size: int, r: int) -> list[fmpq]:
+            entries = (values[(first + i) * more + r] for i in range(size))
+            return [fmpq(x.numerator, x.denominator) for x in entries]
+
+        A = [*(x for x, _ in self.ones), *(column(0, a, r) for r in range(more))]
+        B = [*(y for _, y in self.ones), *(column(a, b, r) for r in range(more))]
+        C = third_factor(self.array, A, B)
+        if C is None:
+            return None
+        found = rational_terms(self.array.shape, zip(A, B, C, strict=True))
+        if not found.adds_up_to(self.array):
+            return None
+        return found.permuted([self.order.index(m) for m in range(3)])
+
+    def fits(
+        self,
+        terms: int,
+        start: Decomposition | None,
+        tries: int,
+        seed: int,
+        deadline: float | None,
+    ) -> Iterator[Fit | None]:
+        """What each starting point leads to."""
+        problem = self.problem(terms)
+        if start is not None:
+            start = start.permuted(self.order)
+        for point, rng in starts(problem, start, tries, seed):
+            fitted = converged(problem, point, deadline)
+            yield None if fitted is None else Fit(self, problem, fitted, rng)
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A point that solves a problem numerically."""
+
+    quotient: Quotient
+    problem: Problem
+    point: Floats
+    rng: np.random.Generator
+
+    def exact(self, deadline: float | None) -> Decomposition | None:
+        """A rational decomposition near the point, if one is found."""
+        for penalty in _PENALTIES:
+            sparse = self.point
+            if penalty:
+                found = sparsified(self.problem, self.point, penalty, deadline)
+                if found is None:
+                    continue
+                sparse = found
+            if late(deadline):
+                break
+            values = Rounding(self.problem, self.rng, 0.5, [_BUDGET], deadline)(sparse)
+            if values is not None:
+                terms = self.problem.terms + len(self.quotient.ones)
+                exact = self.quotient.decomposition(values, terms)
+                if exact is not None:
+                    return exact
+        return None
+
+
+def quotients(array: Array) -> list[Quotient]:
+    """The quotients of a concise tensor, one for each mode."""
+    return [Quotient.of(array, mode) for mode in range(3)]
+
+
+def ways(among: list[Quotient], terms: int) -> list[Quotient]:
+    """Those in which so many terms can be fitted with few unknowns, the best ones first."""
+    found = [q for q in among if q.rest and terms > len(q.ones)]
+    found.sort(key=lambda q: (q.unknowns(terms), -q.array.shape[2]))
+    return [q for q in found if q.unknowns(terms) <= _WAYS * found[0].unknowns(terms)]
+
+
+def spanned(among: list[Quotient]) -> Decomposition | None:
+    """The decomposition into matrices of rank one that span the slices of a mode, if they do."""
+    whole = [q for q in among if not q.rest]
+    best = min(whole, key=lambda q: len(q.ones), default=None)
+    return None if best is None else best.decomposition({}, len(best.ones))
 
 
 def fit(
@@ -375,7 +519,7 @@ def fit(
     terms
         The number of terms asked for.
     start
-        A decomposition of the tensor: half of the tries start near it, without surplus terms.
+        A decomposition of the tensor: half of the tries start near some of its terms.
     deadline
         A value of ``time.monotonic`` after which the search ends. Without one the result depends
         on the other arguments only.
@@ -384,9 +528,10 @@ def fit(
 
     Notes
     -----
-    The tensor is made concise, fitted in floats, and the factors of its two smaller modes are
-    rounded step by step; the third factor is then solved for over Q and the sum is verified. None
-    says nothing about the rank. One step costs O((R(a + b + c))³) operations.
+    The tensor is made concise; the matrices of rank one in the span of its slices are taken as
+    terms; the others are fitted in floats, and their factors in two modes are rounded step by step.
+    The third factor is then solved for over Q and the sum is verified. None says nothing about the
+    rank. One step costs O(n³) operations for n unknowns, at most R(a + b + c).
 
     Examples
     --------
@@ -404,74 +549,67 @@ def fit(
     if start is not None:
         for mode, kept in enumerate(core.kept):
             start = start.chosen(mode, kept)
-    bases = [Basis.of(core.array, 0, identity(core.array.shape[0]))]
-    for mode in (2, 1, 0):
-        shared = Shared.of(core.array, mode)
-        if shared.count and shared.rows != identity(core.array.shape[mode]):
-            bases.append(Basis.of(core.array, mode, shared.rows))
-    searches = [basis.search(start, terms, tries, seed, deadline) for basis in bases]
-    for attempt in range(tries):
-        found = next(searches[attempt // 2 % len(searches)])
-        if found is not None:
-            found = core.extend(found)
-            return found if found.adds_up_to(array) else None
-        if late(deadline):
-            break
-    return None
-
-
-@dataclass(frozen=True)
-class Basis:
-    """A tensor with a basis change in one mode, its modes in the order of their sizes."""
-
-    array: Array
-    order: tuple[int, ...]
-    mode: int
-    rows: Rows
-
-    @classmethod
-    def of(cls, array: Array, mode: int, rows: Rows) -> Basis:
-        order = tuple(sorted(range(3), key=lambda m: array.shape[m]))
-        return cls(mapped(array, mode, rows).transpose(order), order, mode, rows)
-
-    def search(
-        self,
-        start: Decomposition | None,
-        terms: int,
-        tries: int,
-        seed: int,
-        deadline: float | None,
-    ) -> Iterator[Decomposition | None]:
-        """What each starting point leads to, as decompositions of the given tensor."""
-        largest = max(abs(int(x)) for x in self.array.ravel())
-        problem = Problem(np.array(self.array / largest, dtype=np.float64), terms)
-        if start is not None:
-            rows = [[fmpq(x) for x in row] for row in self.rows]
-            start = start.mapped(self.mode, rows).permuted(self.order)
-        back = fmpq_mat(fmpz_mat([list(row) for row in self.rows])).inv().tolist()
-        for point, rng in starts(problem, start, tries, seed):
-            found = self._from(problem, point, rng, deadline)
-            if found is None:
-                yield None
-            else:
-                unordered = found.permuted([self.order.index(m) for m in range(3)])
-                yield unordered.mapped(self.mode, back)
-
-    def _from(
-        self,
-        problem: Problem,
-        point: Floats,
-        rng: np.random.Generator,
-        deadline: float | None,
-    ) -> Decomposition | None:
-        fitted = converged(problem, point, deadline)
-        if fitted is None:
-            return None
-        for penalty in _PENALTIES:
-            sparse = sparsified(problem, fitted, penalty, deadline) if penalty else fitted
-            if sparse is not None and not late(deadline):
-                values = Rounding(problem, rng, 0.5, [_BUDGET], deadline)(sparse)
-                found = None if values is None else exact(self.array, problem.terms, values)
-                if found is not None:
-                    return found
+    among = quotients(core.array)
+    found = spanned(among)
+    if found is None or len(found) > terms:
+        fits = [q.fits(terms, start, tries, seed, deadline) for q in ways(among, terms)]
+        for attempt in range(tries if fits else 0):
+            fitted = next(fits[attempt // 2 % len(fits)])
+            found = None if fitted is None else fitted.exact(deadline)
+            if found is not None or late(deadline):
+                break
+    if found is None:
         return None
+    found = core.extend(found)
+    return found if found.adds_up_to(array) else None
+
+
+def shorter(
+    among: list[Quotient],
+    least: int,
+    start: Decomposition,
+    *,
+    deadline: float | None = None,
+    tries: int = 3,
+    seed: int = 0,
+) -> Decomposition | None:
+    """A rational decomposition of a concise tensor shorter than a given one, or None.
+
+    The tensor is given by its quotients. The least number of terms that can be fitted, but not
+    below ``least``, is looked for by bisection; then one more at a time is allowed until a fit can
+    be made exact. The other arguments are those of :func:`fit`, tries being those for each number
+    of terms.
+
+    >>> import numpy as np
+    >>> from lemmax.theory.tensors.slices import slice_sum
+    >>> i, j, k = np.ix_(range(3), range(3), range(5))
+    >>> polynomials = (i + j == k).astype(int)
+    >>> len(shorter(quotients(polynomials), 5, slice_sum(polynomials, 2)))
+    5
+    """
+
+    def first(terms: int) -> Fit | None:
+        fits = [q.fits(terms, start, tries, seed, deadline) for q in ways(among, terms)]
+        for attempt in range(tries if fits else 0):
+            fitted = next(fits[attempt % len(fits)])
+            if fitted is not None or late(deadline):
+                return fitted
+        return None
+
+    whole = spanned(among)
+    if whole is not None and len(whole) < len(start):
+        return whole
+    fits: dict[int, Fit | None] = {}
+    low, high = least, len(start)
+    while low < high and not late(deadline):
+        middle = (low + high) // 2
+        fits[middle] = first(middle)
+        low, high = (middle + 1, high) if fits[middle] is None else (low, middle)
+    for terms in range(high, len(start)):
+        if terms not in fits:
+            fits[terms] = first(terms)
+        fitted = fits[terms]
+        found = None if fitted is None else fitted.exact(deadline)
+        if found is not None or late(deadline):
+            return found
+    return None

@@ -51,7 +51,7 @@ def quadrics(
     m = array.shape[mode]
     if m > _SLICES or min(array.shape) < 2 or rank_modulo(flattening(array, mode)) < m:
         return None, None
-    table = _minors(array, mode)
+    table = minors(array, mode)
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
     if not table or len(table) > _MINORS:
         return None, None
@@ -61,8 +61,8 @@ def quadrics(
     free = len(pairs) - len(chosen)
     step = {"lemma": "quadrics", "mode": mode, "prime": PRIME}
     if free < m:
-        minors = [list(places[i]) for i in chosen[: len(pairs) - m + 1]]
-        return LowerBound(m + 1, ({**step, "minors": minors},)), None
+        enough = [list(places[i]) for i in chosen[: len(pairs) - m + 1]]
+        return LowerBound(m + 1, ({**step, "minors": enough},)), None
     if free > m:
         return None, None
     basis, nullity = fmpz_mat([rows[i] for i in chosen]).nullspace()
@@ -102,7 +102,7 @@ def _within(found: Decomposition | None, field: Field) -> Decomposition | None:
     return Decomposition(found.shape, tuple(terms), tuple(families))
 
 
-def _minors(array: Array, mode: int) -> dict[Minor, dict[tuple[int, int], int]]:
+def minors(array: Array, mode: int) -> dict[Minor, dict[tuple[int, int], int]]:
     """The equations, sparse: for each minor the coefficients of the z_ij with i ≤ j."""
     entries = [
         (i, int(u), int(w), int(part[u, w]))

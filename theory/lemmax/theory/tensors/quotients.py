@@ -6,15 +6,16 @@ mode C to the functionals that vanish on y, removes from L exactly the matrices 
     R(T) ≥ dim{x : x⊗y ∈ L} + R(T after y is killed).
 
 Killing a unit vector drops a slice; killing e_i - e_j adds slice i to slice j, which for values
-means that two of them are no longer told apart. A beam search looks for a chain of such steps whose
-gains and closing bound are large. The tensors on the way are exact; ranks mod a prime only steer.
+means that two of them are no longer told apart. Vectors with few entries, all 1 or -1, are tried. A
+beam search looks for a chain of such steps whose gains and closing bound are large. The tensors on
+the way are exact; ranks mod a prime only steer.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from functools import cache
 
 import numpy as np
 
@@ -27,34 +28,33 @@ from lemmax.theory.tensors.lower import (
     flattening_prime,
     substitution,
 )
+from lemmax.theory.tensors.spans import small_vectors
 
-_PAIRS = 12_000  # pairs of slices times the size of a matrix: above it single slices are killed
-_CHILDREN = 60
-_LEAVES = 12
+_VECTORS = 600  # that are tried in each mode
+_CHILDREN = 15  # for each unit of the beam's width
+_LEAVES = 3
 _LARGEST = 2**20
 
 
 @dataclass(frozen=True)
 class Kill:
-    """The vector e_i (``other`` is None) or e_i + sign·e_other of a mode, and what it gains."""
+    """A vector of a mode, with entries 0, 1 and -1, and what killing it gains in another mode."""
 
     gaining: int
     mode: int
-    index: int
-    other: int | None
-    sign: int
+    vector: tuple[int, ...]
     gain: int
 
-    def rows(self, size: int) -> list[list[int]]:
-        """The functionals that vanish on the vector: one for every index but ``index``."""
-        found = []
-        for k in range(size):
-            if k != self.index:
-                row = [int(n == k) for n in range(size)]
-                if k == self.other:
-                    row[self.index] = -self.sign
-                found.append(row)
-        return found
+    def rows(self) -> list[list[int]]:
+        """The functionals that vanish on the vector: e_k - (v_k / v_p) e_p for one p, all k ≠ p.
+
+        >>> Kill(0, 1, (0, 1, -1), 1).rows()
+        [[1, 0, 0], [0, 1, 1]]
+        """
+        v = self.vector
+        p = next(i for i, x in enumerate(v) if x)
+        units = np.eye(len(v), dtype=int)
+        return [(units[k] - v[k] * v[p] * units[p]).tolist() for k in range(len(v)) if k != p]
 
 
 @dataclass(frozen=True)
@@ -82,23 +82,24 @@ def kills(array: Array) -> Iterator[Kill]:
             if len(equations) > b + 2:  # as many random combinations have the same kernel
                 mix = np.random.default_rng(0).integers(1, modular.PRIME, (b + 2, len(equations)))
                 equations = modular.multiply(mix, equations)
-            G = equations.reshape(-1, b, c)
-            vectors: list[tuple[int, int | None, int]] = [(i, None, 0) for i in range(c)]
-            stack = [G[:, :, i] for i in range(c)]
-            if c * (c - 1) // 2 * b <= _PAIRS:
-                for i, j in combinations(range(c), 2):
-                    vectors.append((i, j, -1))
-                    stack.append(G[:, :, i] - G[:, :, j])
-            gains = b - modular.ranks(np.stack(stack))
+            vectors = _vectors(c)
+            stack = np.einsum("vc,ebc->veb", np.array(vectors), equations.reshape(-1, b, c))
+            gains = b - modular.ranks(stack)
             for vector, gain in zip(vectors, gains.tolist(), strict=True):
                 if gain:
-                    yield Kill(gaining, mode, *vector, gain)
+                    yield Kill(gaining, mode, vector, gain)
+
+
+@cache
+def _vectors(size: int) -> tuple[tuple[int, ...], ...]:
+    """The vectors that are tried, with entries 0, 1 and -1, of small weight first."""
+    return tuple(v for v in small_vectors(size, _VECTORS) if max(map(abs, v)) == 1)
 
 
 def after(state: State, kill: Kill) -> State | None:
     """The state after a kill, its slices made independent again; None if nothing is left."""
     maps: list[list[list[int]]] = [[], [], []]
-    maps[kill.mode] = kill.rows(state.array.shape[kill.mode])
+    maps[kill.mode] = kill.rows()
     array = _mapped(state.array, kill.mode, maps[kill.mode])
     for mode in range(3):
         rows = flattening(array, mode)
@@ -147,7 +148,7 @@ def search(
     while level and lower < upper and not expired():
         found: list[State] = []
         for state in level:
-            for kill in sorted(kills(state.array), key=lambda k: -k.gain)[:_CHILDREN]:
+            for kill in sorted(kills(state.array), key=lambda k: -k.gain)[: _CHILDREN * width]:
                 child = after(state, kill)
                 if child is None or (key := (child.gain, child.array.tobytes())) in seen:
                     continue
@@ -158,7 +159,8 @@ def search(
             if lower >= upper or expired():
                 break
         found.sort(key=lambda s: (-s.value, -sum(s.array.shape)))
-        for state in [s for s in found if s.value >= lower or 2 in s.array.shape][:_LEAVES]:
+        leaves = [s for s in found if s.value >= lower or 2 in s.array.shape]
+        for state in leaves[: _LEAVES * width]:
             if lower >= upper or expired():
                 break
             closing = leaf(state.array, lower - state.gain)

@@ -16,13 +16,14 @@ from lemmax.theory.latex import Typeset, between
 from lemmax.theory.tensors.algebras import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.fits import late
 from lemmax.theory.tensors.kantorovich import RealDecomposition, real_fit
 from lemmax.theory.tensors.lower import LowerBound, flattening_bound
 from lemmax.theory.tensors.sms import NotADecomposition
-from lemmax.theory.tensors.solve import Field, Solution, late, realise, solve
+from lemmax.theory.tensors.solve import Field, Solution, realise, solve
 from lemmax.theory.tensors.words import in_words
 
-_EXACT = 0.75  # the share of the time for exact terms; the rest is for real ones
+_EXACT = 0.9  # the share of the time for exact terms; the rest is for real ones
 
 
 class UnknownField(LemmaxError):

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import count, islice, permutations
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from lemmax.theory.tensors import pencils, quotients
+from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.contractions import contraction_bound
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.fits import fit
+from lemmax.theory.tensors.fits import Quotient, late, quotients, shorter
 from lemmax.theory.tensors.flips import shorten
 from lemmax.theory.tensors.koszul import koszul_bounds
 from lemmax.theory.tensors.lower import (
@@ -31,17 +33,20 @@ from lemmax.theory.tensors.pivots import (
     is_database,
 )
 from lemmax.theory.tensors.quadrics import quadrics
+from lemmax.theory.tensors.quotients import search
 from lemmax.theory.tensors.reductions import components, concise, restricted
 from lemmax.theory.tensors.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.spans import span_of_rank_ones
 from lemmax.theory.tensors.splits import pair_split
+from lemmax.theory.tensors.squares import square_bound
 from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 
 Field: TypeAlias = Literal["Q", "R", "C"]
+_WIDTHS = (4, 16)  # of the beams of killed vectors
 _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
-_TURN = 1.0  # seconds of the first walk and of the first fit; each turn takes twice as long
-_FITTED = 1_000  # entries of the tensors that are fitted
-_TRIES = 200  # starting points of a fit, if time allows
+_TURN = 2.0  # seconds of the first walk and of the first fit; each turn takes twice as long
+_UNKNOWNS = 800  # of the largest problems that are fitted
+_TRIES = 4  # starting points of the first fit with each number of terms; then twice as many
 
 
 @dataclass(frozen=True)
@@ -82,15 +87,6 @@ class Component:
         if decomposition is None or len(decomposition) >= len(self.decomposition):
             return self
         return replace(self, decomposition=decomposition, reasons=(reason,))
-
-
-def late(deadline: float | None) -> bool:
-    """Whether a deadline on the monotonic clock has passed; None is no deadline.
-
-    >>> late(None), late(time.monotonic() - 1), late(time.monotonic() + 60)
-    (False, True, False)
-    """
-    return deadline is not None and time.monotonic() >= deadline
 
 
 def readable_bounds(array: Array) -> Iterator[tuple[str, Decomposition]]:
@@ -174,48 +170,65 @@ def _by_spans(part: Component, field: Field, deadline: float | None) -> Componen
         if part.route.value <= most and size > most // 2 and not late(deadline):
             found = span_of_rank_ones(part.array, mode, most, lambda: late(deadline))
             part = part.shortened("matrices of rank one in the span of the slices", found)
-    return part.raised(contraction_bound(part.array))
+    return part.raised(contraction_bound(part.array) or square_bound(part.array))
 
 
 def _by_quotients(part: Component, field: Field, deadline: float | None) -> Component:
+    """Vectors killed one by one; where there is time, a second and wider search for them."""
+
     def leaf(rest: Array, least: int) -> LowerBound | None:
         if 2 in rest.shape:
             return pencil_leaf(rest, rest.shape.index(2), field)
-        bounds = [contraction_bound(rest) if max(rest.shape) >= least else None]
+        bounds: list[LowerBound | None] = []
+        if max(rest.shape) >= least:
+            bounds.append(contraction_bound(rest) or square_bound(rest))
         bounds += [quadrics(rest, m, field)[0] for m in range(3) if rest.shape[m] >= least]
         return max((b for b in bounds if b is not None), key=lambda b: b.value, default=None)
 
-    upper = len(part.decomposition)
-    return part.raised(
-        quotients.search(part.array, upper, part.route.value, leaf, expired=lambda: late(deadline))
-    )
+    for width in _WIDTHS if deadline is not None else _WIDTHS[:1]:
+        upper, lower = len(part.decomposition), part.route.value
+        if lower < upper and not late(deadline):
+            expired = partial(late, _share(deadline, 4))
+            part = part.raised(search(part.array, upper, lower, leaf, width, expired))
+    return part
 
 
 def _by_search(part: Component, field: Field, deadline: float | None) -> Component:
-    """Walks on the flip graph and numerical fits made exact, in turns, until the time is up."""
+    """Numerical fits made exact and walks on the flip graph, in turns, until the time is up."""
     if deadline is None:
         return part
+    least, among = part.route.value, quotients(part.array)
+    fitted = min(q.unknowns(least) for q in among) <= _UNKNOWNS
     for seed in count():
-        left = deadline - time.monotonic()
-        if left <= 0 or part.route.value == len(part.decomposition):
-            return part
-        turn = time.monotonic() + min(left, _TURN * 2**seed)
-        walked = shorten(
-            part.array, part.decomposition, target=part.route.value, deadline=turn, seed=seed
-        )
-        part = part.shortened("a walk on the flip graph", walked)
-        if part.route.value < len(part.decomposition) and part.array.size <= _FITTED:
-            turn = time.monotonic() + min(deadline - time.monotonic(), 2 * _TURN * 2**seed)
-            fitted = fit(
-                part.array,
-                len(part.decomposition) - 1,
-                start=part.decomposition,
-                deadline=turn,
-                tries=_TRIES,
-                seed=seed,
-            )
-            part = part.shortened("a numerical fit made exact", fitted)
+        for step in (_fits, _walk) if fitted else (_walk,):
+            left = deadline - time.monotonic()
+            if left <= 0 or least == len(part.decomposition):
+                return part
+            part = step(part, among, seed, time.monotonic() + min(left, _TURN * 2**seed))
     raise AssertionError("the seeds do not end")
+
+
+def _fits(part: Component, among: list[Quotient], seed: int, deadline: float) -> Component:
+    while not late(deadline):
+        found = shorter(
+            among,
+            part.route.value,
+            part.decomposition,
+            deadline=deadline,
+            tries=_TRIES * 2**seed,
+            seed=seed,
+        )
+        if found is None:
+            break
+        part = part.shortened("a numerical fit made exact", found)
+    return part
+
+
+def _walk(part: Component, among: list[Quotient], seed: int, deadline: float) -> Component:
+    walked = shorten(
+        part.array, part.decomposition, target=part.route.value, deadline=deadline, seed=seed
+    )
+    return part.shortened("a walk on the flip graph", walked)
 
 
 STAGES: tuple[Callable[[Component, Field, float | None], Component], ...] = (
@@ -404,13 +417,17 @@ def _solve_sum(
 
     A substitution step of one summand is one of the sum, with the same gain; a flattening bound r
     of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂). Each summand may use an equal share of the
-    time that those before it left.
+    time that those before it left, small ones first, for they rarely need it.
     """
     names = [_named(labels, side) for side in sides]
-    parts = [
-        _solve(restricted(array, side), name, field, _share(deadline, len(sides) - place))
-        for place, (side, name) in enumerate(zip(sides, names, strict=True))
-    ]
+    turns = sorted(range(len(sides)), key=lambda i: math.prod(map(len, sides[i])))
+    solved = {
+        i: _solve(
+            restricted(array, sides[i]), names[i], field, _share(deadline, len(sides) - place)
+        )
+        for place, i in enumerate(turns)
+    }
+    parts = [solved[i] for i in range(len(sides))]
     total = Decomposition(array.shape)
     for side, part in zip(sides, parts, strict=True):
         placed = part.decomposition

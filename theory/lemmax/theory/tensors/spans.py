@@ -3,8 +3,8 @@
 Let L be the span of the a slices of a mode, matrices B × C. The rank is the least number of
 matrices of rank one whose span contains L; so it is a as soon as L itself is spanned by matrices of
 rank one, and a + e if that becomes true when e matrices of rank one are added to L. For a given
-vector x the y with x⊗y ∈ L are a linear problem. The vectors x that are tried have entries 0, 1 and
--1; what is added are the summands of matrices x⊗y + x'⊗y' in L.
+vector x the y with x⊗y ∈ L are a linear problem. The vectors x that are tried have small entries;
+what is added are the summands of matrices x⊗y + x'⊗y' in L.
 """
 
 from __future__ import annotations
@@ -33,24 +33,28 @@ Vector: TypeAlias = tuple[int, ...]
 Matrix: TypeAlias = tuple[Vector, list[int]]  # x⊗y
 
 
-def sign_vectors(size: int, most: int) -> list[Vector]:
-    """Vectors of 0, 1 and -1 up to sign: all ones first, then those with few entries.
+def small_vectors(size: int, most: int) -> list[Vector]:
+    """Primitive integer vectors up to sign: all ones first, then by largest entry and by weight.
 
-    >>> sign_vectors(2, 9)
-    [(1, 1), (1, 0), (0, 1), (1, -1)]
+    >>> small_vectors(2, 7)
+    [(1, 1), (1, 0), (0, 1), (1, -1), (1, 2), (1, -2), (2, 1)]
     """
     ones: Vector = (1,) * size
     found: list[Vector] = [ones]
-    for weight in range(1, size + 1):
-        for support in combinations(range(size), weight):
-            for signs in product((1, -1), repeat=weight - 1):
-                x = [0] * size
-                for i, sign in zip(support, (1, *signs), strict=True):
-                    x[i] = sign
-                if tuple(x) != ones:
-                    found.append(tuple(x))
-                if len(found) >= most:
-                    return found
+    for largest in range(1, most + 1 if size > 1 else 2):
+        entries = [sign * x for x in range(1, largest + 1) for sign in (1, -1)]
+        for weight in range(1, size + 1):
+            for support in combinations(range(size), weight):
+                for values in product(range(1, largest + 1), *[entries] * (weight - 1)):
+                    if max(map(abs, values)) < largest or math.gcd(*values) > 1:
+                        continue
+                    x = [0] * size
+                    for i, value in zip(support, values, strict=True):
+                        x[i] = value
+                    if tuple(x) != ones:
+                        found.append(tuple(x))
+                    if len(found) >= most:
+                        return found
     return found
 
 
@@ -69,9 +73,9 @@ def span_of_rank_ones(
     X = np.transpose(array, (mode, *others))
     a, b, c = X.shape
     L = modular.residues(X.reshape(a, b * c))
-    signs = sign_vectors(b, min(_SIGNS, max(b + 1, _WORK // c**3)))
+    signs = small_vectors(b, _vectors(b, c))
     pairs = signs[: min(_PAIRS, max(b + 1, math.isqrt(_WORK // (4 * c**3))))]
-    few = sign_vectors(c, c + 1)
+    few = small_vectors(c, c + 1)
     added: list[Matrix] = []
     while a + len(added) <= most and not expired():
         span = Span(modular.reduce(L.copy()))
@@ -87,6 +91,80 @@ def span_of_rank_ones(
         added.append(pair)
         L = np.vstack([L, np.outer(*pair).reshape(1, -1) % modular.PRIME])
     return None
+
+
+def rank_ones(array: Array, mode: int) -> list[tuple[list[fmpq], list[fmpq]]]:
+    """Independent matrices x⊗y of rank one in the span of independent slices, those that are found.
+
+    ``x`` is of the first of the other modes, ``y`` of the second.
+
+    >>> import numpy as np
+    >>> table = np.array([[0, 1], [1, 2]])
+    >>> D = (table[:, :, None] == np.arange(3)).astype(int)
+    >>> len(rank_ones(D, 2))  # the first value, the last, and the sum of all three
+    3
+    """
+    X, flipped = _matrices(array, mode)
+    a, b, c = X.shape
+    _, _, used = _found(X)
+    ones = _exact(X.reshape(a, b * c).tolist(), b, c, used)
+    chosen = independent([[x_i * y_j for x_i in x for y_j in y] for x, y in ones])
+    return [ones[i][::-1] if flipped else ones[i] for i in chosen]
+
+
+def coordinates(array: Array, mode: int) -> Residues:
+    """The same matrices, one a row, as combinations of the slices mod the prime.
+
+    >>> import numpy as np
+    >>> table = np.array([[0, 1], [1, 2]])
+    >>> D = (table[:, :, None] == np.arange(3)).astype(int)
+    >>> coordinates(D, 2).shape
+    (3, 3)
+    """
+    X, _ = _matrices(array, mode)
+    L, span, _ = _found(X)
+    system = np.hstack([L[:, span.columns].T, span.rows.T])
+    modular.reduce(system)
+    return system[: len(L), len(L) :].T.copy()
+
+
+def _matrices(array: Array, mode: int) -> tuple[Array, bool]:
+    """The slices of a mode as matrices that are not tall, and whether they were transposed."""
+    first, second = (m for m in range(3) if m != mode)
+    flipped = array.shape[first] > array.shape[second]
+    return np.transpose(array, (mode, second, first) if flipped else (mode, first, second)), flipped
+
+
+def _found(X: Array) -> tuple[Residues, Span, list[tuple[Vector, bool]]]:
+    """The slices mod the prime, the span of the matrices of rank one, and the vectors it needs."""
+    a, b, c = X.shape
+    L = modular.residues(X.reshape(a, b * c))
+    span = Span(modular.reduce(L.copy()))
+    used = _rank_ones(L, b, c, small_vectors(c, c + 1), span, swapped=True)
+    used += _rank_ones(L, b, c, small_vectors(b, _vectors(b, c)), span)
+    return L, span, used
+
+
+def _vectors(b: int, c: int) -> int:
+    """How many vectors x of size b are worth trying."""
+    return min(_SIGNS, max(b + 1, _WORK // c**3))
+
+
+def _exact(
+    L: list[list[int]], b: int, c: int, used: list[tuple[Vector, bool]]
+) -> list[tuple[list[fmpq], list[fmpq]]]:
+    """The x⊗y in a span of integer matrices, over Q, for given vectors x (or y, if swapped)."""
+    ones: list[tuple[list[fmpq], list[fmpq]]] = []
+    for x, swapped in used:
+        # (coefficients, y) with Σ coefficients · L = x⊗y
+        units = np.eye(b if swapped else c, dtype=int)
+        products = [np.outer(unit, x) if swapped else np.outer(x, unit) for unit in units]
+        system = fmpz_mat([*L, *(matrix.ravel().tolist() for matrix in products)]).transpose()
+        basis, nullity = system.nullspace()
+        for column in basis.transpose().tolist()[: int(nullity)]:
+            y = [-fmpq(entry) for entry in column[len(L) :]]
+            ones.append((y, list(map(fmpq, x))) if swapped else (list(map(fmpq, x)), y))
+    return ones
 
 
 def _contracted(equations: Residues, x: Residues) -> Residues:
@@ -174,8 +252,8 @@ def _rank_two(
         for y in modular.kernel(stack[n]):
             whole = np.outer(signs[i], y[:c]) + np.outer(signs[j], y[c:])
             row = whole.reshape(1, -1) % modular.PRIME
-            if not span.contains(row[0]) and (small := _small(y)) is not None:
-                for x, part in ((signs[i], small[:c]), (signs[j], small[c:])):
+            if not span.contains(row[0]) and (line := small(y)) is not None:
+                for x, part in ((signs[i], line[:c]), (signs[j], line[c:])):
                     size = sum(map(abs, part))
                     if size and (best is None or size < best[0]):
                         best = size, x, part
@@ -184,9 +262,13 @@ def _rank_two(
     return None if best is None else best[1:]
 
 
-def _small(residues: Residues) -> list[int] | None:
-    """A vector of small integers on the same line mod the prime, if an entry divides it so."""
-    for pivot in residues[residues != 0][:4]:
+def small(residues: Residues) -> list[int] | None:
+    """A vector of small integers on the same line mod the prime, if an entry divides it so.
+
+    >>> small(np.array([2, 1, modular.PRIME - 1]) * 5)
+    [2, 1, -1]
+    """
+    for pivot in residues[residues % modular.PRIME != 0][:4]:
         line = residues * pow(int(pivot), -1, modular.PRIME) % modular.PRIME
         line = np.where(line > modular.PRIME // 2, line - modular.PRIME, line)
         for factor in (1, 2, 3, 6):
@@ -208,16 +290,7 @@ def _decomposition(
     X = np.transpose(array, (mode, *others))
     a, b, c = X.shape
     L = [*X.reshape(a, b * c).tolist(), *(np.outer(*pair).ravel().tolist() for pair in added)]
-    ones: list[tuple[list[fmpq], list[fmpq]]] = []
-    for x, swapped in used:
-        # (coefficients, y) with Σ coefficients · L = x⊗y
-        units = np.eye(b if swapped else c, dtype=int)
-        products = [np.outer(unit, x) if swapped else np.outer(x, unit) for unit in units]
-        system = fmpz_mat([*L, *(matrix.ravel().tolist() for matrix in products)]).transpose()
-        basis, nullity = system.nullspace()
-        for column in basis.transpose().tolist()[: int(nullity)]:
-            y = [-fmpq(entry) for entry in column[len(L) :]]
-            ones.append((y, list(map(fmpq, x))) if swapped else (list(map(fmpq, x)), y))
+    ones = _exact(L, b, c, used)
     rows = [[x_i * y_j for x_i in x for y_j in y] for x, y in ones]
     chosen = independent(rows)
     if len(chosen) != len(L):
