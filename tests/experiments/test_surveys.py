@@ -408,12 +408,29 @@ def test_the_table_counts_what_is_closed_open_and_exact() -> None:
 
 def test_compact_rows_are_read_back(undisturbed: Path, tmp_path: Path) -> None:
     header, rows = read_survey(undisturbed)
-    text = compact(header, rows)
+    text = compact([(header, rows)])
     path = tmp_path / "compact.jsonl"
     path.write_text(text, encoding="utf-8")
     assert read_survey(path)[1] == rows
-    assert len(text) < 100 * len(rows) + 300
+    assert set(read_survey(path)[0]["seconds"]) == {row.regime for row in rows}
+    assert len(text) < 100 * len(rows) + 500
     assert "k0" not in text
+
+
+def test_surveys_of_different_regimes_are_put_together(undisturbed: Path, tmp_path: Path) -> None:
+    header, rows = read_survey(undisturbed)
+    first, *_ = {row.regime for row in rows}
+    longer = {**header, "seconds": 60.0}
+    parts = [[row for row in rows if (row.regime == first) is own] for own in (True, False)]
+    path = tmp_path / "both.jsonl"
+    path.write_text(compact([(longer, parts[0]), (header, parts[1])]), encoding="utf-8")
+    merged, found = read_survey(path)
+    assert found == [*parts[0], *parts[1]]
+    assert merged["seconds"].pop(first) == 60.0
+    assert set(merged["seconds"].values()) == {header["seconds"]}
+    for bad in ([(header, rows), (header, rows[:1])], [(header, rows), ({"field": "Q"}, [])]):
+        with pytest.raises(ResultsError, match=r"^Only surveys over one field.*\.$"):
+            compact(bad)
 
 
 @pytest.mark.parametrize(
@@ -466,7 +483,7 @@ def test_the_recorded_survey_is_compact_and_consistent() -> None:
     path = Path(__file__).parent.parent.parent / "benchmarks" / "results" / "survey.jsonl"
     _, rows = read_survey(path)
     assert len(rows) >= 50
-    assert path.stat().st_size < 100 * len(rows) + 300
+    assert path.stat().st_size < 100 * len(rows) + 500
     for r in rows:
         assert r.flattening <= r.lower <= r.upper <= r.proposition
         assert r.facts <= r.keys * r.queries

@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.fits import Problem, descend, fit, gauged
+from lemmax.theory.tensors.fits import fit
+from lemmax.theory.tensors.least_squares import Problem, descend
 from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.rounding import gauged
 
 
 def table(f: Callable[[int, int], int], rows: int, columns: int) -> Array:

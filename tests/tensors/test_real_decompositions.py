@@ -19,8 +19,8 @@ from jsonschema import Draft202012Validator
 from lemmax import checker
 from lemmax.checker import LIMITS, NotACertificate, check
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.fits import Problem, descend
 from lemmax.theory.tensors.kantorovich import EQUATIONS, RealDecomposition, real_fit
+from lemmax.theory.tensors.least_squares import Problem, descend
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
 from lemmax.theory.tensors.shared import mapped
 from lemmax.theory.tensors.slices import slice_sum

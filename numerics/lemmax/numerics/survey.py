@@ -339,11 +339,24 @@ def _row(values: Iterable[Any]) -> Row:
     return row
 
 
-def compact(header: Mapping[str, Any], rows: Iterable[Row]) -> str:
-    """Rows as text for a repository: a header with the names of the columns, one list a row."""
-    kept = {name: header[name] for name in ("field", "seconds", "certify")}
-    lines = [canonical({"lemmax-survey": 1, **kept, "columns": list(_COLUMNS)})]
-    lines += [canonical(list(vars(row).values())) for row in rows]
+def compact(surveys: Sequence[tuple[Mapping[str, Any], Sequence[Row]]]) -> str:
+    """Surveys of different regimes as one text for a repository.
+
+    A header with the names of the columns, and the seconds that each regime was given; then one
+    list a row.
+    """
+    fields = {header["field"] for header, _ in surveys}
+    seconds: dict[str, float | None] = {}
+    for header, rows in surveys:
+        regimes = {row.regime for row in rows}
+        if len(fields) > 1 or not seconds.keys().isdisjoint(regimes):
+            raise ResultsError(
+                "Only surveys over one field, of different regimes, are put together."
+            )
+        seconds |= dict.fromkeys(sorted(regimes), header["seconds"])
+    head = {"field": fields.pop(), "seconds": seconds, "columns": list(_COLUMNS)}
+    lines = [canonical({"lemmax-survey": 1, **head})]
+    lines += [canonical(list(vars(row).values())) for _, rows in surveys for row in rows]
     return "\n".join(lines) + "\n"
 
 
@@ -460,10 +473,11 @@ def markdown(some: Sequence[Summary]) -> str:
     return "\n".join(f"| {' | '.join(cells)} |" for cells in table)
 
 
-def _main(results: str, target: str) -> None:
-    header, rows = read_survey(results)
-    write_atomically(Path(target), compact(header, rows).encode())
-    print(len(rows), "databases")
+def _main(*paths: str) -> None:
+    """Put the results in all files but the last together, and write them to the last."""
+    surveys = [read_survey(path) for path in paths[:-1]]
+    write_atomically(Path(paths[-1]), compact(surveys).encode())
+    print(sum(len(rows) for _, rows in surveys), "databases")
 
 
 if __name__ == "__main__":

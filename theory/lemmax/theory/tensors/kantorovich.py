@@ -40,7 +40,7 @@ from scipy.linalg import qr
 from lemmax.theory import certificates
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector
-from lemmax.theory.tensors.fits import Floats, Problem, converged, descend, late, starts
+from lemmax.theory.tensors.least_squares import Floats, Problem, converged, descend, late, starts
 from lemmax.theory.tensors.reductions import Concise, concise
 from lemmax.theory.tensors.shared import Pattern, Rows, Shared, identity, mapped
 

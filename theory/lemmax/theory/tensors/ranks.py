@@ -16,8 +16,8 @@ from lemmax.theory.latex import Typeset, between
 from lemmax.theory.tensors.algebras import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.fits import late
 from lemmax.theory.tensors.kantorovich import RealDecomposition, real_fit
+from lemmax.theory.tensors.least_squares import late
 from lemmax.theory.tensors.lower import LowerBound, flattening_bound
 from lemmax.theory.tensors.sms import NotADecomposition
 from lemmax.theory.tensors.solve import Field, Solution, realise, solve

@@ -16,9 +16,10 @@ from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.contractions import contraction_bound
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.fits import Quotient, late, quotients, shorter
+from lemmax.theory.tensors.fits import Quotient, quotients, shorter
 from lemmax.theory.tensors.flips import shorten
 from lemmax.theory.tensors.koszul import koszul_bounds
+from lemmax.theory.tensors.least_squares import late
 from lemmax.theory.tensors.lower import (
     LowerBound,
     flattening_prime,

@@ -265,10 +265,10 @@ def _rank_two(
 def small(residues: Residues) -> list[int] | None:
     """A vector of small integers on the same line mod the prime, if an entry divides it so.
 
-    >>> small(np.array([2, 1, modular.PRIME - 1]) * 5)
+    >>> small(modular.residues(np.array([10, 5, -5])))
     [2, 1, -1]
     """
-    for pivot in residues[residues % modular.PRIME != 0][:4]:
+    for pivot in residues[residues != 0][:4]:
         line = residues * pow(int(pivot), -1, modular.PRIME) % modular.PRIME
         line = np.where(line > modular.PRIME // 2, line - modular.PRIME, line)
         for factor in (1, 2, 3, 6):
