@@ -19,6 +19,7 @@ from lemmax.theory.tensors.least_squares import (
     Floats,
     Problem,
     converged,
+    floats,
     late,
     sparsified,
     starts,
@@ -26,7 +27,7 @@ from lemmax.theory.tensors.least_squares import (
 from lemmax.theory.tensors.linear import independent
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.rounding import Rounding, third_factor
-from lemmax.theory.tensors.spans import rank_ones
+from lemmax.theory.tensors.spans import RankOne, rank_ones
 
 _PENALTIES = (0.0, 1e-3, 1e-2, 1e-4)  # on entries that are not zero
 _BUDGET = 60  # values that a rounding may try
@@ -45,7 +46,7 @@ class Quotient:
 
     array: Array
     order: tuple[int, int, int]
-    ones: tuple[tuple[list[fmpq], list[fmpq]], ...]
+    ones: tuple[RankOne, ...]
     rest: tuple[int, ...]
 
     @classmethod
@@ -54,9 +55,8 @@ class Quotient:
         first, second = (m for m in range(3) if m != mode)
         order = (first, second, mode)
         ones = rank_ones(array, mode)
-        rows = [[x_i * y_j for x_i in x for y_j in y] for x, y in ones]
-        slices = flattening(array, mode).tolist()
-        chosen = independent([*rows, *([fmpq(x) for x in row] for row in slices)])
+        slices = [[fmpq(x) for x in row] for row in flattening(array, mode).tolist()]
+        chosen = independent([*(one.entries() for one in ones), *slices])
         rest = tuple(i - len(ones) for i in chosen if i >= len(ones))
         return cls(array.transpose(order), order, tuple(ones), rest)
 
@@ -72,8 +72,7 @@ class Quotient:
         ignored = None
         if self.ones:
             a, b, _ = self.array.shape
-            rows = [[float(x.p) / float(x.q) for x in (*x, *y)] for x, y in self.ones]
-            columns = np.array([np.outer(row[:a], row[a:]).ravel() for row in rows]).T
+            columns = np.array([floats(one.entries()) for one in self.ones]).T
             ignored = np.linalg.qr(columns)[0].T.reshape(-1, a, b)
         found = np.array(target / largest, dtype=np.float64)
         return Problem(found, terms - len(self.ones), ignored)
@@ -87,8 +86,8 @@ class Quotient:
             entries = (values[(first + i) * more + r] for i in range(size))
             return [fmpq(x.numerator, x.denominator) for x in entries]
 
-        A = [*(x for x, _ in self.ones), *(column(0, a, r) for r in range(more))]
-        B = [*(y for _, y in self.ones), *(column(a, b, r) for r in range(more))]
+        A = [*(one.x for one in self.ones), *(column(0, a, r) for r in range(more))]
+        B = [*(one.y for one in self.ones), *(column(a, b, r) for r in range(more))]
         C = third_factor(self.array, A, B)
         if C is None:
             return None

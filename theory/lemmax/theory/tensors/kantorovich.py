@@ -40,7 +40,8 @@ from scipy.linalg import qr
 from lemmax.theory import certificates
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector
-from lemmax.theory.tensors.least_squares import Floats, Problem, converged, descend, late, starts
+from lemmax.theory.tensors.fits import quotients, ways
+from lemmax.theory.tensors.least_squares import Floats, Problem, descend, late
 from lemmax.theory.tensors.reductions import Concise, concise
 from lemmax.theory.tensors.shared import Pattern, Rows, Shared, identity, mapped
 
@@ -91,6 +92,21 @@ class RealDecomposition:
             return False
         inverse = system.approximate_inverse()
         return inverse is not None and system.contracts(inverse, self.radius)
+
+    def permuted(self, order: Sequence[int]) -> RealDecomposition:
+        """Transpose the modes: mode m becomes the old mode order[m]."""
+        first = np.cumsum([0, *(len(part) for part in self.centre[0])]).tolist()
+        terms = len(self.centre)
+        rows = [row for m in order for row in range(first[m], first[m + 1])]
+        place = {old: new for new, old in enumerate(rows)}
+        a, b, c = (self.maps[m] for m in order)
+        return replace(
+            self,
+            exact=self.exact.permuted(order),
+            maps=(a, b, c),
+            centre=tuple((t[order[0]], t[order[1]], t[order[2]]) for t in self.centre),
+            free=tuple(sorted(place[n // terms] * terms + n % terms for n in self.free)),
+        )
 
     def placed(self, mode: int, indices: Sequence[int], size: int) -> RealDecomposition:
         """Write one mode into a larger one: index i becomes indices[i], all else is zero."""
@@ -293,10 +309,8 @@ def real_fit(
     core = concise(array)
     if terms < max(core.array.shape):
         return None
-    plans = [Shared.of(core.array, mode) for mode in (2, 1, 0)]
-    plans = [plan for plan in plans if 0 < plan.count < core.array.shape[plan.mode]]
-    for shared in (Shared(0, identity(core.array.shape[0]), 0), *plans):
-        found = _shared_fit(core.array, terms, shared, deadline, tries, seed)
+    for quotient in ways(quotients(core.array), terms):
+        found = _shared_fit(Shared(quotient), terms, deadline, tries, seed)
         if found is not None:
             found = found.extended(core)
             return found if found.proves(array) else None
@@ -304,27 +318,27 @@ def real_fit(
 
 
 def _shared_fit(
-    array: Array, terms: int, shared: Shared, deadline: float | None, tries: int, seed: int
+    shared: Shared, terms: int, deadline: float | None, tries: int, seed: int
 ) -> RealDecomposition | None:
-    inner = mapped(array, shared.mode, shared.rows)
+    quotient = shared.quotient
+    inner = mapped(quotient.array, 2, shared.rows)
     problem = Problem(np.array(inner, dtype=np.float64), terms)
-    pattern = shared.pattern(inner, terms)
+    pattern = shared.pattern(terms)
     free = pattern.free(problem.size)
-    scalings = 2 * (terms - shared.count)
+    scalings = 2 * (terms - len(quotient.ones))
     if equations(problem, pattern) > min(EQUATIONS, int(free.sum()) - scalings):
         return None
-    a, b, c = array.shape
-    maps = [identity(a), identity(b), identity(c)]
-    maps[shared.mode] = shared.rows
-    for point, _ in starts(problem, None, tries, seed):
-        for place, x in pattern.given.items():
-            point[place] = int(x.p) / int(x.q)
-        fitted = converged(problem, point, deadline, free)
+    a, b, _ = inner.shape
+    for fit in quotient.fits(terms, None, tries, seed, deadline):
         if late(deadline):
             return None
-        ball = None if fitted is None else _ball(problem, fitted, pattern, inner)
-        if ball is not None:
-            return RealDecomposition(Decomposition((a, b, c)), (maps[0], maps[1], maps[2]), *ball)
+        if fit is not None:
+            fitted, _ = descend(problem, shared.point(problem, fit), free, 10)
+            ball = _ball(problem, fitted, pattern, inner)
+            if ball is not None:
+                maps = (identity(a), identity(b), shared.rows)
+                found = RealDecomposition(Decomposition(inner.shape), maps, *ball)
+                return found.permuted([quotient.order.index(m) for m in range(3)])
     return None
 
 

@@ -7,11 +7,12 @@ proves nothing; what is made of it is exact, or it is nothing.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
@@ -111,6 +112,15 @@ def _pairs(X: Floats, Y: Floats) -> Floats:
     return X[:, None, :] * Y[None, :, :]
 
 
+def floats(vector: Iterable[fmpq]) -> list[float]:
+    """The nearest floats.
+
+    >>> floats([fmpq(1, 2), fmpq(-3)])
+    [0.5, -3.0]
+    """
+    return [int(x.p) / int(x.q) for x in vector]
+
+
 def late(deadline: float | None) -> bool:
     """Whether a deadline on the monotonic clock has passed; None is no deadline.
 
@@ -135,8 +145,7 @@ def starts(
             kept = rng.permutation(len(start.terms))[:count]
             for mode, X in enumerate(problem.factors(point)[:2]):
                 X *= 0.2
-                given = [[float(x.p) / float(x.q) for x in start.terms[r][mode]] for r in kept]
-                X[:, :count] += np.array(given).T
+                X[:, :count] += np.array([floats(start.terms[r][mode]) for r in kept]).T
         yield point, rng
 
 

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable, Iterator
 from copy import copy
 from itertools import combinations, product
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
@@ -93,8 +93,23 @@ def span_of_rank_ones(
     return None
 
 
-def rank_ones(array: Array, mode: int) -> list[tuple[list[fmpq], list[fmpq]]]:
-    """Independent matrices x⊗y of rank one in the span of independent slices, those that are found.
+class RankOne(NamedTuple):
+    """A matrix x⊗y in the span of the slices: the sum of their multiples by integers."""
+
+    multiples: list[int]
+    x: list[fmpq]
+    y: list[fmpq]
+
+    def entries(self) -> list[fmpq]:
+        """The matrix, written out."""
+        return [x_i * y_j for x_i in self.x for y_j in self.y]
+
+    def transposed(self) -> RankOne:
+        return RankOne(self.multiples, self.y, self.x)
+
+
+def rank_ones(array: Array, mode: int) -> list[RankOne]:
+    """Independent matrices of rank one in the span of independent slices, those that are found.
 
     ``x`` is of the first of the other modes, ``y`` of the second.
 
@@ -108,8 +123,8 @@ def rank_ones(array: Array, mode: int) -> list[tuple[list[fmpq], list[fmpq]]]:
     a, b, c = X.shape
     _, _, used = _found(X)
     ones = _exact(X.reshape(a, b * c).tolist(), b, c, used)
-    chosen = independent([[x_i * y_j for x_i in x for y_j in y] for x, y in ones])
-    return [ones[i][::-1] if flipped else ones[i] for i in chosen]
+    chosen = independent([one.entries() for one in ones])
+    return [ones[i].transposed() if flipped else ones[i] for i in chosen]
 
 
 def coordinates(array: Array, mode: int) -> Residues:
@@ -150,20 +165,19 @@ def _vectors(b: int, c: int) -> int:
     return min(_SIGNS, max(b + 1, _WORK // c**3))
 
 
-def _exact(
-    L: list[list[int]], b: int, c: int, used: list[tuple[Vector, bool]]
-) -> list[tuple[list[fmpq], list[fmpq]]]:
+def _exact(L: list[list[int]], b: int, c: int, used: list[tuple[Vector, bool]]) -> list[RankOne]:
     """The x⊗y in a span of integer matrices, over Q, for given vectors x (or y, if swapped)."""
-    ones: list[tuple[list[fmpq], list[fmpq]]] = []
+    ones: list[RankOne] = []
     for x, swapped in used:
-        # (coefficients, y) with Σ coefficients · L = x⊗y
+        # (multiples, y) with Σ multiples · L = x⊗y
         units = np.eye(b if swapped else c, dtype=int)
         products = [np.outer(unit, x) if swapped else np.outer(x, unit) for unit in units]
         system = fmpz_mat([*L, *(matrix.ravel().tolist() for matrix in products)]).transpose()
         basis, nullity = system.nullspace()
         for column in basis.transpose().tolist()[: int(nullity)]:
             y = [-fmpq(entry) for entry in column[len(L) :]]
-            ones.append((y, list(map(fmpq, x))) if swapped else (list(map(fmpq, x)), y))
+            one = RankOne([int(entry) for entry in column[: len(L)]], list(map(fmpq, x)), y)
+            ones.append(one.transposed() if swapped else one)
     return ones
 
 
@@ -291,7 +305,7 @@ def _decomposition(
     a, b, c = X.shape
     L = [*X.reshape(a, b * c).tolist(), *(np.outer(*pair).ravel().tolist() for pair in added)]
     ones = _exact(L, b, c, used)
-    rows = [[x_i * y_j for x_i in x for y_j in y] for x, y in ones]
+    rows = [one.entries() for one in ones]
     chosen = independent(rows)
     if len(chosen) != len(L):
         return None  # the prime was unlucky
@@ -303,7 +317,7 @@ def _decomposition(
     terms = []
     for row, i in zip(coefficients, chosen, strict=True):
         parts: list[list[fmpq]] = [[], [], []]
-        parts[mode], parts[others[0]], parts[others[1]] = row, *ones[i]
+        parts[mode], parts[others[0]], parts[others[1]] = row, ones[i].x, ones[i].y
         terms.append(parts)
     found = rational_terms(array.shape, terms)
     return found if found.adds_up_to(array) else None
