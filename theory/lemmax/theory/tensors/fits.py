@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 from flint import fmpq
@@ -248,28 +249,30 @@ def shorter(
     5
     """
 
-    def first(terms: int) -> Fit | None:
+    def some(terms: int) -> Iterator[Fit]:
         fits = [q.fits(terms, start, tries, seed, deadline) for q in ways(among, terms)]
-        for attempt in range(tries if fits else 0):
-            fitted = next(fits[attempt % len(fits)])
-            if fitted is not None or late(deadline):
-                return fitted
-        return None
+        for fitted in (fit for turn in zip(*fits, strict=True) for fit in turn):
+            if fitted is not None:
+                yield fitted
+            if late(deadline):
+                return
 
     whole = spanned(among)
     if whole is not None and len(whole) < len(start):
         return whole
-    fits: dict[int, Fit | None] = {}
+    fits: dict[int, Iterator[Fit]] = {}
     low, high = least, len(start)
     while low < high and not late(deadline):
         middle = (low + high) // 2
-        fits[middle] = first(middle)
-        low, high = (middle + 1, high) if fits[middle] is None else (low, middle)
+        more = some(middle)
+        first = next(more, None)
+        if first is None:
+            low = middle + 1
+        else:
+            high, fits[middle] = middle, chain([first], more)
     for terms in range(high, len(start)):
-        if terms not in fits:
-            fits[terms] = first(terms)
-        fitted = fits[terms]
-        found = None if fitted is None else fitted.exact(deadline)
-        if found is not None or late(deadline):
-            return found
+        for fitted in fits.get(terms) or some(terms):
+            found = fitted.exact(deadline)
+            if found is not None or late(deadline):
+                return found
     return None

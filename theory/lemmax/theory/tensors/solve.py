@@ -43,11 +43,12 @@ from lemmax.theory.tensors.squares import square_bound
 from lemmax.theory.tensors.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 
 Field: TypeAlias = Literal["Q", "R", "C"]
-_WIDTHS = (4, 16)  # of the beams of killed vectors
+_WIDE = 16  # the width of the second beam of killed vectors
 _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 _TURN = 2.0  # seconds of the first walk and of the first fit; each turn takes twice as long
 _UNKNOWNS = 800  # of the largest problems that are fitted
-_TRIES = 4  # starting points of the first fit with each number of terms; then twice as many
+_TRIES = 6  # starting points of a fit with each number of terms
+_ATTEMPTS = 10_000  # more fits than a turn has
 
 
 @dataclass(frozen=True)
@@ -174,8 +175,10 @@ def _by_spans(part: Component, field: Field, deadline: float | None) -> Componen
     return part.raised(contraction_bound(part.array) or square_bound(part.array))
 
 
-def _by_quotients(part: Component, field: Field, deadline: float | None) -> Component:
-    """Vectors killed one by one; where there is time, a second and wider search for them."""
+def _by_quotients(
+    part: Component, field: Field, deadline: float | None, width: int = 4
+) -> Component:
+    """Vectors killed one by one, in at most a third of the time that is left."""
 
     def leaf(rest: Array, least: int) -> LowerBound | None:
         if 2 in rest.shape:
@@ -186,48 +189,55 @@ def _by_quotients(part: Component, field: Field, deadline: float | None) -> Comp
         bounds += [quadrics(rest, m, field)[0] for m in range(3) if rest.shape[m] >= least]
         return max((b for b in bounds if b is not None), key=lambda b: b.value, default=None)
 
-    for width in _WIDTHS if deadline is not None else _WIDTHS[:1]:
-        upper, lower = len(part.decomposition), part.route.value
-        if lower < upper and not late(deadline):
-            expired = partial(late, _share(deadline, 4))
-            part = part.raised(search(part.array, upper, lower, leaf, width, expired))
-    return part
+    upper, lower = len(part.decomposition), part.route.value
+    expired = partial(late, _share(deadline, 3))
+    return part.raised(search(part.array, upper, lower, leaf, width, expired))
 
 
 def _by_search(part: Component, field: Field, deadline: float | None) -> Component:
-    """Numerical fits made exact and walks on the flip graph, in turns, until the time is up."""
+    """Numerical fits made exact and walks on the flip graph, in turns, until the time is up.
+
+    After the first turn there is a wider search for vectors to kill.
+    """
     if deadline is None:
         return part
-    least, among = part.route.value, quotients(part.array)
-    fitted = min(q.unknowns(least) for q in among) <= _UNKNOWNS
+    among = quotients(part.array)
+    small = min(q.unknowns(part.route.value) for q in among) <= _UNKNOWNS
     for seed in count():
-        for step in (_fits, _walk) if fitted else (_walk,):
-            left = deadline - time.monotonic()
-            if left <= 0 or least == len(part.decomposition):
+        for step in (_fits, _walk) if small else (_walk,):
+            if late(deadline) or part.route.value == len(part.decomposition):
                 return part
-            part = step(part, among, seed, time.monotonic() + min(left, _TURN * 2**seed))
+            turn = min(deadline, time.monotonic() + _TURN * 2**seed)
+            part = step(part, among, seed, turn, deadline)
+        if not seed and part.route.value < len(part.decomposition):
+            part = _by_quotients(part, field, deadline, _WIDE)
     raise AssertionError("the seeds do not end")
 
 
-def _fits(part: Component, among: list[Quotient], seed: int, deadline: float) -> Component:
-    while not late(deadline):
+def _fits(
+    part: Component, among: list[Quotient], seed: int, turn: float, deadline: float
+) -> Component:
+    """Fits that begin before the turn ends."""
+    for attempt in count(_ATTEMPTS * seed):
+        if part.route.value == len(part.decomposition) or late(turn):
+            return part
         found = shorter(
             among,
             part.route.value,
             part.decomposition,
             deadline=deadline,
-            tries=_TRIES * 2**seed,
-            seed=seed,
+            tries=_TRIES,
+            seed=attempt,
         )
-        if found is None:
-            break
         part = part.shortened("a numerical fit made exact", found)
-    return part
+    raise AssertionError("the attempts do not end")
 
 
-def _walk(part: Component, among: list[Quotient], seed: int, deadline: float) -> Component:
+def _walk(
+    part: Component, among: list[Quotient], seed: int, turn: float, deadline: float
+) -> Component:
     walked = shorten(
-        part.array, part.decomposition, target=part.route.value, deadline=deadline, seed=seed
+        part.array, part.decomposition, target=part.route.value, deadline=turn, seed=seed
     )
     return part.shortened("a walk on the flip graph", walked)
 
