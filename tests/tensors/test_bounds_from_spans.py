@@ -205,6 +205,29 @@ def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
     assert not holds(T, broken, 8)
 
 
+@pytest.mark.parametrize(
+    ("rows", "pairs", "bound"),
+    [
+        (["dba", "adb", "aab", "bab"], None, 5),
+        (["aadd", "adbd", "dabb", "bdcb"], 5, 6),
+        (["bbd", "dbb", "eea", "acc", "eec", "cec"], 7, 8),
+    ],
+)
+def test_killing_sums_of_three_slices_proves_more(
+    rows: list[str], pairs: int | None, bound: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    T = table(rows)
+    chain = quotients.search(T, 99, max(T.shape), lambda *_: None)
+    assert chain is not None
+    assert chain.value == bound
+    assert holds(T, chain.steps, bound)
+    assert not holds(T, chain.steps, bound + 1)
+    few = {n: [v for v in quotients._vectors(n) if sum(map(abs, v)) <= 2] for n in range(2, 7)}
+    monkeypatch.setattr(quotients, "_vectors", few.__getitem__)
+    fewer = quotients.search(T, 99, max(T.shape), lambda *_: None)
+    assert (fewer and fewer.value) == pairs
+
+
 def test_compiled_and_plain_elimination_agree() -> None:
     rng = np.random.default_rng(0)
     stack = rng.integers(0, 3, (40, 6, 5))

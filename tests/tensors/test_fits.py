@@ -6,12 +6,15 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_mat
 
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.fits import fit
+from lemmax.theory.tensors.fits import fit, quotients, shorter
 from lemmax.theory.tensors.least_squares import Problem, descend
 from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.rounding import gauged
+from lemmax.theory.tensors.slices import slice_sum
 
 
 def table(f: Callable[[int, int], int], rows: int, columns: int) -> Array:
@@ -106,9 +109,13 @@ def test_too_few_terms_are_not_searched() -> None:
     assert fit(array, 3) is None
 
 
-def test_gram_and_gradient_are_those_of_the_jacobian() -> None:
+@pytest.mark.parametrize("count", [0, 1, 4])
+def test_gram_and_gradient_are_those_of_the_jacobian(count: int) -> None:
+    """Also where the slices need to agree only up to some matrices."""
     rng = np.random.default_rng(3)
-    problem = Problem(rng.normal(size=(2, 3, 4)), 3)
+    ignored = np.linalg.qr(rng.normal(size=(6, count)))[0].T.reshape(-1, 2, 3)
+    problem = Problem(rng.normal(size=(2, 3, 4)), 3, ignored if count else None)
+    assert np.allclose(np.einsum("wij,ijk->wk", ignored, problem.residual(np.ones(27))), 0)
     point = rng.normal(size=problem.size)
     step = 1e-6 * np.eye(problem.size)
     jacobian = np.array(
@@ -117,6 +124,50 @@ def test_gram_and_gradient_are_those_of_the_jacobian() -> None:
     residual = problem.residual(point)
     assert np.allclose(problem.gram(point), jacobian @ jacobian.T, atol=1e-6)
     assert np.allclose(problem.gradient(point, residual), jacobian @ residual.ravel(), atol=1e-6)
+
+
+TABLES = [
+    ["abc", "acb", "bca", "dbc", "eac"],
+    ["ab.", "ba.", "cab", "dbb", ".ca"],
+    ["abcd", "badc", "aacd", "bbdc"],
+]
+
+
+@pytest.mark.parametrize("rows", TABLES)
+def test_matrices_of_rank_one_are_in_the_span_and_complete_each_other(rows: list[str]) -> None:
+    array = concise(database(rows)).array
+    for quotient in quotients(array):
+        a, b, c = quotient.array.shape
+        slices = quotient.array.reshape(a * b, c)
+        for one in quotient.ones:
+            matrix = [[fmpq(int(x))] for x in (slices @ np.array(one.multiples)).tolist()]
+            assert matrix == [[x] for x in one.entries()]
+            assert fmpq_mat([one.entries()]).rank() == 1
+        basis = [*(one.entries() for one in quotient.ones)]
+        basis += [[fmpq(int(x)) for x in slices[:, k].tolist()] for k in quotient.rest]
+        assert fmpq_mat(basis).rank() == len(basis) == c
+
+
+@pytest.mark.parametrize("rows", TABLES)
+def test_a_fit_keeps_the_matrices_of_rank_one_as_terms(rows: list[str]) -> None:
+    array = concise(database(rows)).array
+    known = min((slice_sum(array, mode) for mode in range(3)), key=len)
+    among = quotients(array)
+    found = shorter(among, max(array.shape), known)
+    assert found is not None
+    assert found.adds_up_to(array)
+    assert tensor_rank(array, "Q").lower <= len(found) < len(known)
+    shared = [
+        all(
+            any(
+                fmpq_mat([[x * y for x in u for y in v], one.entries()]).rank() == 1
+                for u, v, _ in found.permuted(quotient.order).terms
+            )
+            for one in quotient.ones
+        )
+        for quotient in among
+    ]
+    assert any(shared)
 
 
 def test_a_term_that_is_zero_is_scaled_to_itself() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import json
 import math
 from collections.abc import Callable
@@ -81,6 +82,17 @@ def test_the_ball_holds_the_irrational_numbers() -> None:
     assert sorted(round(float(x) ** 2, 9) for x in slopes) == [0, 2, 2]
     assert all(x == 0 or abs(x * x - 2) < Fraction(1, 10**20) for x in slopes)
     assert all(x * x != 2 for x in slopes)
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+def test_the_order_of_the_modes_does_not_matter(order: tuple[int, int, int]) -> None:
+    turned = PATH.transpose(order)
+    found = real_fit(turned, 3)
+    assert found is not None
+    assert found.proves(turned)
+    back = [order.index(m) for m in range(3)]
+    assert found.permuted(back).proves(PATH)
+    assert not found.permuted(back).proves(PATH + 1)
 
 
 def test_a_table_is_closed_over_the_reals() -> None:
