@@ -1,7 +1,8 @@
-"""Flips a second and the time to Strassen's 7 terms, compiled against plain Python in the same run.
+"""Walks and fits against their plain peers in the same run.
 
-``python benchmarks/bench_search.py`` prints CPU seconds, one thread. The peer is the same loop
-without numba.
+``python benchmarks/bench_search.py`` prints CPU seconds, one thread. The peer of a walk is the same
+loop without numba; that of a fit is one of all terms at once, also of those that the span of the
+slices gives away.
 """
 
 from __future__ import annotations
@@ -9,12 +10,15 @@ from __future__ import annotations
 import importlib
 import sys
 import time
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.fits import Quotient, quotients
 from lemmax.theory.tensors.flips import fibres, over, shorten
+from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.slices import slice_sum
 
 MODULE = "lemmax.theory.tensors.flip_kernel"
@@ -41,9 +45,11 @@ def matrix_product(n: int) -> Array:
     return T
 
 
-def random_table(keys: int, queries: int, values: int) -> Array:
-    """A total table with random values."""
-    table = np.random.default_rng(0).integers(0, values, (keys, queries))
+def random_table(keys: int, queries: int, values: int, gaps: float = 0.0) -> Array:
+    """A table with random values, and a share of undefined cells."""
+    rng = np.random.default_rng(0)
+    table = rng.integers(0, values, (keys, queries))
+    table[rng.random(table.shape) < gaps] = -1
     found: Array = (table[:, :, None] == np.arange(values)).astype(int)
     return found
 
@@ -60,8 +66,35 @@ def seconds(
     return time.process_time() - start, taken
 
 
+def fitting_seconds(quotient: Quotient, terms: int) -> float:
+    """The median CPU time of eight starting points until they converge or are given up."""
+    spent = []
+    fits = quotient.fits(terms, None, 8, 0, None)
+    for _ in range(8):
+        start = time.process_time()
+        next(fits)
+        spent.append(time.process_time() - start)
+    return float(np.median(spent))
+
+
+def compare_fits() -> None:
+    """Fits modulo the matrices of rank one in the span, and fits of everything."""
+    for keys, queries, values in ((8, 4, 8), (12, 5, 12), (16, 6, 16)):
+        T = concise(random_table(keys, queries, values, gaps=0.5)).array
+        terms = len(min((slice_sum(T, mode) for mode in range(3)), key=len)) - 2
+        best = min(quotients(T), key=lambda q: q.unknowns(terms))
+        whole = replace(best, ones=(), rest=tuple(range(best.array.shape[2])))
+        ours, peer = fitting_seconds(best, terms), fitting_seconds(whole, terms)
+        print(
+            f"table {keys} x {queries} x {values}, {terms} terms, {len(best.ones)} given: "
+            f"{best.unknowns(terms)} unknowns {ours * 1e3:.0f} ms a start, "
+            f"{whole.unknowns(terms)} unknowns {peer * 1e3:.0f} ms: {peer / ours:.1f} times"
+        )
+
+
 def main() -> None:
     """All comparisons."""
+    compare_fits()
     compiled, plain = kernels()
     start = time.process_time()
     seconds(compiled, matrix_product(2), 0, 0, 1)

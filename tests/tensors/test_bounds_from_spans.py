@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lemmax.checker import check
+from lemmax.checker import NotACertificate, check
 from lemmax.theory import tensor_rank
 from lemmax.theory.tensors import modular, quotients
 from lemmax.theory.tensors.arrays import Array, flattening_rank
@@ -143,6 +143,55 @@ def test_square_bound_is_what_the_checker_recomputes() -> None:
         assert not holds(T, [step], bound.value + 1)
     assert proved >= 10
     assert rejected >= 60
+
+
+@pytest.mark.parametrize("factor", [modular.PRIME, 2**31 + 7, 2**40])
+def test_large_entries_end_the_search_for_squares(factor: int) -> None:
+    """Slices that are dependent mod the steering prime, and minors beyond a machine word."""
+    W = np.zeros((4, 4, 4), dtype=np.int64)
+    W[0, 0, 1] = W[0, 1, 0] = W[1, 0, 0] = 1
+    W[2, 2, 3] = W[2, 3, 2] = W[3, 2, 2] = factor
+    W[3, 3, 3] = -factor
+    bound = square_bound(W)
+    assert bound is None or (bound.value == 5 and holds(W, bound.steps, 5))
+    T = np.zeros((2, 2, 2), dtype=np.int64)
+    T[0, 0, 0], T[1, 1, 1] = 1, factor
+    assert square_bound(T) is None
+    assert tensor_rank(T, "Q").rank == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("form", ["0x1p1000000"] * 40),
+        ("weights", ["0x1p-1000000"]),
+        ("weights", ["0x1p1000000"]),
+    ],
+)
+def test_numbers_that_take_too_long_are_refused(field: str, value: list[str]) -> None:
+    T = np.eye(40, dtype=int).reshape(40, 5, 8)
+    step = {
+        "lemma": "square",
+        "mode": 0,
+        "form": ["1"] * 40,
+        "minors": [[0, 1, 0, 1]],
+        "weights": ["1"],
+        "prime": PRIME,
+    }
+    assert not holds(T, [step], 41)
+    with pytest.raises(NotACertificate, match="units of work"):
+        holds(T, [{**step, field: value}], 41)
+
+
+def test_maps_that_would_fill_the_memory_are_refused() -> None:
+    T = np.ones((1, 48, 48), dtype=int)
+    maps: list[list[list[str]]] = [[["0x1p1000000"]], [], []]
+    steps = [
+        {"lemma": "restriction", "maps": maps},
+        {"lemma": "flattening", "mode": 0, "prime": PRIME},
+    ]
+    with pytest.raises(NotACertificate, match="too long"):
+        holds(T, steps, 1)
 
 
 def test_zero_is_no_form_whose_square_counts() -> None:

@@ -10,6 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.fits import fit, quotients, shorter
+from lemmax.theory.tensors.kantorovich import real_fit
 from lemmax.theory.tensors.least_squares import Problem, descend
 from lemmax.theory.tensors.ranks import tensor_rank
 from lemmax.theory.tensors.reductions import concise
@@ -102,6 +103,15 @@ def test_a_fit_is_the_same_every_time_and_starts_from_what_is_known() -> None:
 def test_a_deadline_ends_the_search() -> None:
     array, rank = EXACT["2 × 2 matrices"]
     assert fit(array, rank, deadline=-1.0) is None
+
+
+@pytest.mark.parametrize("power", [30, 160, 300, 400])
+def test_entries_beyond_floats_are_not_fitted(power: int) -> None:
+    array = EXACT["Z3"][0].astype(object)
+    array[0, 0, 0] = 10**power
+    assert fit(array, 5) is None
+    assert real_fit(array, 5) is None
+    assert tensor_rank(array, "R", seconds=0.5).lower >= 3
 
 
 def test_too_few_terms_are_not_searched() -> None:

@@ -371,6 +371,12 @@ def affordable(operations: int, bits_a: int, bits_b: int, what: str) -> None:
         refuse(what, f"brings the work to {tally[0]:.1e}, above {LIMITS['work in all']:.1e}")
 
 
+def storable(count: int, bits: int, what: str) -> None:
+    """Refuse to keep so many numbers of so many bits if they take too much memory."""
+    if count * bits > LIMITS["bits in memory"]:
+        refuse(what, f"leads to {count} numbers of about {bits} bits, which are too long")
+
+
 def is_prime(n: int) -> bool:
     """Deterministic Miller-Rabin: exact for n below LIMITS["prime"]."""
     bases = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41)
@@ -2456,7 +2462,9 @@ def mapped(value: object, T: Cube, mode: int, where: str) -> Cube:
         chosen = [slices[i] for i in indices(entries, where, len(slices))]
     else:
         rows = [[whole(x, where) for x in row] for row in matrix_rows(entries, where, len(slices))]
-        affordable(len(rows) * math.prod(sizes(T)), 64 + bits_of(rows), 64, where)
+        bits = bits_of(row for part in slices for row in part)
+        affordable(len(rows) * math.prod(sizes(T)), 64 + bits_of(rows), 64 + bits, where)
+        storable(len(rows) * len(slices[0]) * len(slices[0][0]), bits + bits_of(rows), where)
         chosen = [
             [
                 [sum(map(operator.mul, row, fibre)) for fibre in zip(*lines, strict=True)]
@@ -2810,8 +2818,11 @@ def by_square(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound
     if len(minors) != len(weights):
         refuse(where, "needs a weight for each minor")
     factors, scale = cleared([number(x, f"{where}.weights") for x in weights])
-    bits = 2 * bits_of(row for part in found.X for row in part)
-    affordable(20 * len(minors) * m * m, bits, bits_of([factors]), where)
+    if lower_rank(T, mode, p) < m or not any(form):
+        return -1, T, "the slices are dependent, or the form is zero"
+    entries = bits_of(row for part in found.X for row in part)
+    bits = 2 * max(entries, bits_of([form])) + bits_of([factors, [scale]])
+    affordable(20 * (len(minors) + 1) * m * m, bits, bits, where)
     total = [[0] * m for _ in range(m)]
     for n, (minor, factor) in enumerate(zip(minors, factors, strict=True)):
         place = f"{where}.minors[{n}]"
@@ -2822,9 +2833,9 @@ def by_square(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound
         for i, row in enumerate(total):
             for j in range(m):
                 row[j] += factor * (M[i][j] + M[j][i])
-    if lower_rank(T, mode, p) < m or not any(form):
-        return -1, T, "the slices are dependent, or the form is zero"
-    holds = total == [[2 * scale * x * y for y in form] for x in form]
+    holds = all(
+        row == [2 * scale * x * y for y in form] for x, row in zip(form, total, strict=True)
+    )
     return (m + 1 if holds else -1), T, f"R >= {m + 1}: the rank-one matrices lie in a hyperplane"
 
 

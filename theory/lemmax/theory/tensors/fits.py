@@ -33,6 +33,7 @@ from lemmax.theory.tensors.spans import RankOne, rank_ones
 _PENALTIES = (0.0, 1e-3, 1e-2, 1e-4)  # on entries that are not zero
 _BUDGET = 60  # values that a rounding may try
 _WAYS = 1.5  # times as many unknowns as the least
+_LARGEST = 2**20
 
 
 @dataclass(frozen=True)
@@ -149,8 +150,12 @@ def quotients(array: Array) -> list[Quotient]:
 
 
 def ways(among: list[Quotient], terms: int) -> list[Quotient]:
-    """Those in which so many terms can be fitted with few unknowns, the best ones first."""
+    """Those in which so many terms can be fitted with few unknowns, the best ones first.
+
+    None where the tensor has entries beyond 2²⁰, for which floats are a poor hint.
+    """
     found = [q for q in among if q.rest and terms > len(q.ones)]
+    found = [q for q in found if max(abs(int(x)) for x in q.array.ravel()) <= _LARGEST]
     found.sort(key=lambda q: (q.unknowns(terms), -q.array.shape[2]))
     return [q for q in found if q.unknowns(terms) <= _WAYS * found[0].unknowns(terms)]
 

@@ -311,9 +311,8 @@ def real_fit(
         return None
     for quotient in ways(quotients(core.array), terms):
         found = _shared_fit(Shared(quotient), terms, deadline, tries, seed)
-        if found is not None:
-            found = found.extended(core)
-            return found if found.proves(array) else None
+        if found is not None and found.extended(core).proves(array):
+            return found.extended(core)
     return None
 
 

@@ -16,7 +16,7 @@ from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.contractions import contraction_bound
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.fits import Quotient, quotients, shorter
+from lemmax.theory.tensors.fits import Quotient, quotients, shorter, ways
 from lemmax.theory.tensors.flips import shorten
 from lemmax.theory.tensors.koszul import koszul_bounds
 from lemmax.theory.tensors.least_squares import late
@@ -202,7 +202,8 @@ def _by_search(part: Component, field: Field, deadline: float | None) -> Compone
     if deadline is None:
         return part
     among = quotients(part.array)
-    small = min(q.unknowns(part.route.value) for q in among) <= _UNKNOWNS
+    least = part.route.value
+    small = any(q.unknowns(least) <= _UNKNOWNS for q in ways(among, least))
     for seed in count():
         for step in (_fits, _walk) if small else (_walk,):
             if late(deadline) or part.route.value == len(part.decomposition):

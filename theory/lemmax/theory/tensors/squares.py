@@ -19,13 +19,16 @@ from lemmax.theory.tensors.modular import Residues
 from lemmax.theory.tensors.quadrics import minors
 from lemmax.theory.tensors.spans import coordinates, small
 
-_MINORS = 4_000
+_ENTRIES = 300  # of the densest tensors that are looked at
+_LARGEST = 2**20
+_WORK = 150_000_000  # about as many multiplications an elimination
 
 
 def square_bound(array: Array) -> LowerBound | None:
     """R ≥ r + 1 for the largest flattening rank r, by the square of some form, or None.
 
-    Cost: an elimination mod a prime of a matrix with m(m+1)/2 columns and a row for each minor.
+    Cost: an elimination mod a prime of a matrix with m(m+1)/2 columns and a row for each minor;
+    tensors for which that takes more than about a second are left alone.
 
     >>> import numpy as np
     >>> W = np.zeros((2, 2, 2), dtype=int)
@@ -34,6 +37,12 @@ def square_bound(array: Array) -> LowerBound | None:
     3
     """
     most = max(array.shape)
+    if (
+        array.dtype == object
+        or np.abs(array).max() > _LARGEST
+        or np.count_nonzero(array) > _ENTRIES
+    ):
+        return None
     for mode in range(3):
         if array.shape[mode] == most and min(array.shape) > 1:
             bound = _in_mode(array, mode)
@@ -44,16 +53,15 @@ def square_bound(array: Array) -> LowerBound | None:
 
 def _in_mode(array: Array, mode: int) -> LowerBound | None:
     m = array.shape[mode]
-    if array.dtype == object or rank_modulo(flattening(array, mode)) < m:
-        return None
-    forms = list(_forms(array, mode))
+    independent = min(rank_modulo(flattening(array, mode)), modular.rank(flattening(array, mode)))
+    forms = list(_forms(array, mode)) if independent == m else []
     if not forms:
         return None
     table = minors(array, mode)
-    if not table or len(table) > _MINORS:
-        return None
     places = sorted(table)
     pairs = [(i, j) for i in range(m) for j in range(i, m)]
+    if len(places) * len(pairs) * min(len(places), len(pairs)) > _WORK or not places:
+        return None
     rows = np.array([[table[place].get(pair, 0) for pair in pairs] for place in places])
     echelon = modular.residues(rows)
     pivots = modular.reduce(echelon)
