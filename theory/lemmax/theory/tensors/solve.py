@@ -48,7 +48,6 @@ _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 _TURN = 2.0  # seconds of the first walk and of the first fit; each turn takes twice as long
 _UNKNOWNS = 800  # of the largest problems that are fitted
 _TRIES = 6  # starting points of a fit with each number of terms
-_ATTEMPTS = 10_000  # more fits than a turn has
 
 
 @dataclass(frozen=True)
@@ -204,41 +203,43 @@ def _by_search(part: Component, field: Field, deadline: float | None) -> Compone
     among = quotients(part.array)
     least = part.route.value
     small = any(q.unknowns(least) <= _UNKNOWNS for q in ways(among, least))
+    attempts = count()
     for seed in count():
-        for step in (_fits, _walk) if small else (_walk,):
-            if late(deadline) or part.route.value == len(part.decomposition):
-                return part
-            turn = min(deadline, time.monotonic() + _TURN * 2**seed)
-            part = step(part, among, seed, turn, deadline)
+        if small:
+            part = _fits(part, among, attempts, _turn(seed, deadline), deadline)
+        if part.route.value < len(part.decomposition) and not late(deadline):
+            part = _walk(part, seed, _turn(seed, deadline))
         if not seed and part.route.value < len(part.decomposition):
             part = _by_quotients(part, field, deadline, _WIDE)
+        if part.route.value == len(part.decomposition) or late(deadline):
+            return part
     raise AssertionError("the seeds do not end")
 
 
+def _turn(seed: int, deadline: float) -> float:
+    return min(deadline, time.monotonic() + _TURN * 2**seed)
+
+
 def _fits(
-    part: Component, among: list[Quotient], seed: int, turn: float, deadline: float
+    part: Component, among: list[Quotient], attempts: Iterator[int], turn: float, deadline: float
 ) -> Component:
     """Fits that begin before the turn ends."""
-    for attempt in count(_ATTEMPTS * seed):
-        if part.route.value == len(part.decomposition) or late(turn):
-            return part
+    while part.route.value < len(part.decomposition) and not late(turn):
         found = shorter(
             among,
             part.route.value,
             part.decomposition,
             deadline=deadline,
             tries=_TRIES,
-            seed=attempt,
+            seed=next(attempts),
         )
         part = part.shortened("a numerical fit made exact", found)
-    raise AssertionError("the attempts do not end")
+    return part
 
 
-def _walk(
-    part: Component, among: list[Quotient], seed: int, turn: float, deadline: float
-) -> Component:
+def _walk(part: Component, seed: int, deadline: float) -> Component:
     walked = shorten(
-        part.array, part.decomposition, target=part.route.value, deadline=turn, seed=seed
+        part.array, part.decomposition, target=part.route.value, deadline=deadline, seed=seed
     )
     return part.shortened("a walk on the flip graph", walked)
 
