@@ -217,7 +217,7 @@ def _by_search(part: Component, field: Field, deadline: float | None) -> Compone
 
 
 def _turn(seed: int, deadline: float) -> float:
-    return min(deadline, time.monotonic() + _TURN * 2**seed)
+    return min(deadline, time.monotonic() + math.ldexp(_TURN, seed))
 
 
 def _fits(
