@@ -206,7 +206,7 @@ def _by_search(part: Component, field: Field, deadline: float | None) -> Compone
     attempts = count()
     for seed in count():
         if small:
-            part = _fits(part, among, attempts, _turn(seed, deadline), deadline)
+            part = _fits(part, among, attempts, _turn(seed, deadline), _turn(seed + 1, deadline))
         if part.route.value < len(part.decomposition) and not late(deadline):
             part = _walk(part, seed, _turn(seed, deadline))
         if not seed and part.route.value < len(part.decomposition):
@@ -223,7 +223,7 @@ def _turn(seed: int, deadline: float) -> float:
 def _fits(
     part: Component, among: list[Quotient], attempts: Iterator[int], turn: float, deadline: float
 ) -> Component:
-    """Fits that begin before the turn ends."""
+    """Fits that begin before the turn ends, and end before the deadline."""
     while part.route.value < len(part.decomposition) and not late(turn):
         found = shorter(
             among,
