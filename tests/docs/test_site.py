@@ -6,6 +6,7 @@ say so; where CI is set they fail instead.
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import shutil
@@ -89,7 +90,9 @@ def browser(site: Path) -> Iterator[Browser]:
     program = shutil.which("chromium") or shutil.which("chromium-browser")
     if program is None:
         missing("there is no chromium: make system installs it")
-    playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    if importlib.util.find_spec("playwright") is None:
+        missing("playwright is not installed")
+    playwright = importlib.import_module("playwright.sync_api")
     with playwright.sync_playwright() as started:
         running = started.chromium.launch(executable_path=program, args=FLAGS)
         yield running
