@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 
 import numpy as np
 from flint import fmpq
@@ -19,6 +18,7 @@ from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 from lemmax.theory.tensors.least_squares import (
     Floats,
     Problem,
+    Sparsity,
     converged,
     floats,
     late,
@@ -30,8 +30,14 @@ from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.rounding import Rounding, third_factor
 from lemmax.theory.tensors.spans import RankOne, rank_ones
 
-_PENALTIES = (0.0, 1e-3, 1e-2, 1e-4)  # on entries that are not zero
-_BUDGET = 60  # values that a rounding may try
+_ROUNDINGS = (
+    (None, 20),
+    (Sparsity(1e-2, 1e-2, 1e-3, 20), 8),
+    (Sparsity(1e-2, 1e-1, 1e-2, 12, 0.7), 8),
+    (Sparsity(3e-3, 3e-2, 1e-2, 12, 0.7), 8),
+)
+"""How a fit is made sparse before it is rounded, and how often the rounding may fail."""
+
 _WAYS = 1.5  # times as many unknowns as the least
 _LARGEST = 2**20
 
@@ -126,16 +132,15 @@ class Fit:
 
     def exact(self, deadline: float | None) -> Decomposition | None:
         """A rational decomposition near the point, if one is found."""
-        for penalty in _PENALTIES:
-            sparse = self.point
-            if penalty:
-                found = sparsified(self.problem, self.point, penalty, deadline)
-                if found is None:
-                    continue
-                sparse = found
+        for sparsity, failures in _ROUNDINGS:
             if late(deadline):
                 break
-            values = Rounding(self.problem, self.rng, 0.5, [_BUDGET], deadline)(sparse)
+            point: Floats | None = self.point
+            if sparsity is not None:
+                point = sparsified(self.problem, self.point, sparsity, deadline)
+            if point is None:
+                continue
+            values = Rounding(self.problem, self.rng, failures, deadline)(point)
             if values is not None:
                 terms = self.problem.terms + len(self.quotient.ones)
                 exact = self.quotient.decomposition(values, terms)
@@ -236,15 +241,14 @@ def shorter(
     start: Decomposition,
     *,
     deadline: float | None = None,
-    tries: int = 3,
+    tries: int = 4,
     seed: int = 0,
 ) -> Decomposition | None:
     """A rational decomposition of a concise tensor shorter than a given one, or None.
 
-    The tensor is given by its quotients. The least number of terms that can be fitted, but not
-    below ``least``, is looked for by bisection; then one more at a time is allowed until a fit can
-    be made exact. The other arguments are those of :func:`fit`, tries being those for each number
-    of terms.
+    The tensor is given by its quotients. One term less is tried first; while that succeeds, twice
+    as many less each time, but not below ``least``; after a failure, half as many. The other
+    arguments are those of :func:`fit`, tries being those for each number of terms.
 
     >>> import numpy as np
     >>> from lemmax.theory.tensors.slices import slice_sum
@@ -254,30 +258,22 @@ def shorter(
     5
     """
 
-    def some(terms: int) -> Iterator[Fit]:
-        fits = [q.fits(terms, start, tries, seed, deadline) for q in ways(among, terms)]
+    def exact(terms: int) -> Decomposition | None:
+        fits = [q.fits(terms, best, tries, seed, deadline) for q in ways(among, terms)]
         for fitted in (fit for turn in zip(*fits, strict=True) for fit in turn):
-            if fitted is not None:
-                yield fitted
-            if late(deadline):
-                return
-
-    whole = spanned(among)
-    if whole is not None and len(whole) < len(start):
-        return whole
-    fits: dict[int, Iterator[Fit]] = {}
-    low, high = least, len(start)
-    while low < high and not late(deadline):
-        middle = (low + high) // 2
-        more = some(middle)
-        first = next(more, None)
-        if first is None:
-            low = middle + 1
-        else:
-            high, fits[middle] = middle, chain([first], more)
-    for terms in range(high, len(start)):
-        for fitted in fits.get(terms) or some(terms):
-            found = fitted.exact(deadline)
+            found = None if fitted is None else fitted.exact(deadline)
             if found is not None or late(deadline):
                 return found
-    return None
+        return None
+
+    best, less = start, 1
+    whole = spanned(among)
+    if whole is not None and len(whole) < len(best):
+        best = whole
+    while len(best) > least and less and not late(deadline):
+        found = exact(max(least, len(best) - less))
+        if found is None:
+            less //= 2
+        else:
+            best, less = found, 2 * less
+    return best if len(best) < len(start) else None

@@ -27,17 +27,17 @@ from lemmax.theory.tensors.lifting import ENTRIES, jacobian_entries, lift
 from lemmax.theory.tensors.linear import integers
 
 VISITS = (
-    *((0, warmth) for warmth in (0.3, 0.6, 0.95)),
-    *((p, warmth) for warmth in (0.6, 1.0) for p in (3, 5, 7)),
+    *((0, warmth, 4) for warmth in (0.3, 0.6, 0.95)),
+    *((p, warmth, 1) for warmth in (0.6, 1.0) for p in (3, 5, 7)),
 )
-"""The walks of a round: a prime, 0 for Z, and how warm the walk is."""
+"""The walks of a round: a prime, 0 for Z, how warm the walk is, and its part of the steps."""
 
-FIRST_ROUND = 40_000  # steps of a walk; every round has twice as many as the one before
+FIRST_ROUND = 20_000  # steps of a part; every round has twice as many as the one before
 FAILURES = 4  # to lift decompositions of one length, before longer ones are tried
 FAILURE = 100_000  # steps that a failure to lift counts for, and 4 for an entry of its Jacobian
 CHUNK = 100_000  # steps between two looks at the clock, compiled
 PLAIN_CHUNK = 500  # and in plain Python
-PATIENCE = 5_000  # flips without gain before a plus transition
+PATIENCE = 20_000  # flips without gain before a plus transition
 MARGIN = 2  # terms above the best
 WANDER = 1_000  # flips between two decompositions of one length that are tried to be lifted
 BOUND = 1  # entries over Z
@@ -80,11 +80,11 @@ def shorten(
     (4, 2)
     """
     search = _Search(array, start, target, deadline, steps, seed)
-    size = min(FIRST_ROUND, 1 + steps // (4 * len(VISITS)))
+    size = min(FIRST_ROUND, 1 + steps // (4 * sum(part for _, _, part in VISITS)))
     while not search.finished():
         before = search.steps
-        for p, warmth in VISITS:
-            search.visit(p, warmth, size)
+        for p, warmth, part in VISITS:
+            search.visit(p, warmth, part * size)
         size *= 2
         if search.steps == before:  # no ring has the tensor
             break

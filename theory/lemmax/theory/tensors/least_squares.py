@@ -29,6 +29,20 @@ LARGE = 60.0
 
 
 @dataclass(frozen=True)
+class Sparsity:
+    """Penalties on entries that are not zero and on large ones, and how they change.
+
+    There are so many ``rounds``; ε goes from 1/2 to ``last``, and the penalties fade by a factor.
+    """
+
+    sparse: float
+    small: float
+    last: float
+    rounds: int
+    fading: float = 1.0
+
+
+@dataclass(frozen=True)
 class Problem:
     """The equations Σ a_r⊗b_r⊗c_r = T in the entries of the factors, over the floats.
 
@@ -226,16 +240,20 @@ def converged(
 
 
 def sparsified(
-    problem: Problem, point: Floats, penalty: float, deadline: float | None
+    problem: Problem, point: Floats, sparsity: Sparsity, deadline: float | None
 ) -> Floats | None:
     """A fit near a fitted point with more entries near zero.
 
-    Reweighted least squares for the penalty Σ log(x² + ε²), with ε decreasing.
+    Reweighted least squares for the penalty Σ log(x² + ε²), with ε decreasing, and for one on large
+    entries, without which the point would creep to a border.
     """
     free = np.ones(problem.size, dtype=bool)
-    for epsilon in np.geomspace(0.5, 1e-3, 20):
-        point, residual = descend(
-            problem, point, free, 4, penalty / (point**2 + epsilon**2), deadline
-        )
-    point, residual = descend(problem, point, free, 100, 0.0, deadline)
+    share = 1.0
+    for epsilon in np.geomspace(0.5, sparsity.last, sparsity.rounds):
+        weight = share * (sparsity.sparse / (point**2 + epsilon**2) + sparsity.small)
+        point, residual = descend(problem, point, free, 4, weight, deadline)
+        share *= sparsity.fading
+    point, residual = descend(problem, point, free, 30, 0.0, deadline)
+    if residual < 1e-6:
+        point, residual = descend(problem, point, free, 30, 0.0, deadline)
     return point if residual < TOLERANCE and np.abs(point).max() < LARGE else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 from flint import fmpq, fmpq_mat
@@ -22,7 +23,17 @@ from lemmax.theory.tensors.least_squares import (
 )
 
 _KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
-_SIMPLE = sorted({Fraction(p, q) for p in range(-3, 4) for q in (1, 2, 3, 4)})
+_STILL = 1e-5  # entries that move less in the kernel are taken for determined
+_SIMPLE = {0: 1.0, 1: 3.0, -1: 3.0, 2: 6.0, -2: 6.0, Fraction(1, 2): 6.0, Fraction(-1, 2): 6.0}
+_CHOICES = tuple(map(Fraction, _SIMPLE))
+_FLOATS = np.array([float(x) for x in _CHOICES])
+_COSTS = np.array(list(_SIMPLE.values()))  # how much further one goes for the value 0
+_NEAR = 0.2  # the residual after a step along the kernel from which a fit is worth trying
+_SINGLE = 24  # entries of which one is set where no more can be set at once
+_REFITS = 4  # of those that are tried
+_BACK = 6  # choices that are taken back at once, at most
+
+Values: TypeAlias = dict[int, Fraction]
 
 
 def gauged(problem: Problem, point: Floats) -> tuple[Floats, list[int]]:
@@ -44,20 +55,27 @@ def gauged(problem: Problem, point: Floats) -> tuple[Floats, list[int]]:
     return point, ones
 
 
+class _Choice(NamedTuple):
+    """A fit in which some entries of A and B have their final values."""
+
+    point: Floats
+    values: Values
+    more: int  # how many entries to set at once
+
+
 @dataclass(frozen=True)
 class Rounding:
     """The search for rational values of A and B such that a fit with them exists, numerically.
 
-    Solutions come in families, for each term can be scaled and often more is free. An entry that
-    can move is set to a simple value, one by one, and the others follow; an entry that cannot move
-    any more must be close to a rational number with a small denominator, else the last choices are
-    taken back. ``budget`` holds how many more values may be tried.
+    Solutions come in families, for each term can be scaled and often more is free. Entries that can
+    move are set to simple values, many at once while that works, and the others follow; an entry
+    that cannot move any more must be close to a rational number with a small denominator, else the
+    last choices are taken back. That may happen so many times as ``failures`` says.
     """
 
     problem: Problem
     rng: np.random.Generator
-    spread: float
-    budget: list[int]
+    failures: int
     deadline: float | None = None
 
     @property
@@ -65,70 +83,112 @@ class Rounding:
         """The number of entries of A and B, which come first in a point."""
         return sum(self.problem.target.shape[:2]) * self.problem.terms
 
-    def __call__(self, point: Floats) -> dict[int, Fraction] | None:
+    def __call__(self, point: Floats) -> Values | None:
         """The values of all entries of A and B, by place."""
+        choices = [self._first(point)]
+        failures = 0
+        while failures < self.failures and not late(self.deadline):
+            last = choices[-1]
+            if len(last.values) == self.wanted:
+                return last.values
+            following = self._next(last)
+            if following is not None:
+                choices.append(following)
+                continue
+            failures += 1
+            back = 1 + int(self.rng.integers(1 + min(failures, _BACK)))
+            del choices[max(1, len(choices) - back) :]
+            again = choices[-1]
+            choices[-1] = again._replace(more=max(1, min(again.more, 8) // 2))
+        return None
+
+    def _first(self, point: Floats) -> _Choice:
+        """The fit with one entry of each column scaled to 1, and small entries set to zero."""
         point, ones = gauged(self.problem, point)
         values = dict.fromkeys(ones, Fraction(1))
         for bound in (0.1, 0.03, 0.01):
             near = np.flatnonzero(np.abs(point[: self.wanted]) < bound).tolist()
-            moved = self._fit(point, values | dict.fromkeys(near, Fraction(0)))
+            zero = values | dict.fromkeys(near, Fraction(0))
+            moved = self._fit(point, zero)
             if moved is not None:
-                return self._from(moved, values | dict.fromkeys(near, Fraction(0)))
-        return self._from(point, values)
+                return _Choice(moved, zero, self.wanted)
+        return _Choice(point, values, self.wanted)
 
-    def _from(self, point: Floats, values: dict[int, Fraction]) -> dict[int, Fraction] | None:
-        if len(values) == self.wanted:
-            return values
+    def _next(self, last: _Choice) -> _Choice | None:
+        """The fit with more values: of those that cannot move, else of some that can."""
+        point, values, more = last
         free = self._free(values)
         places = np.flatnonzero(free)
         gram = self.problem.gram(point)[np.ix_(free, free)]
         eigenvalues, vectors = eigh(gram, check_finite=False)
         kernel = vectors[:, eigenvalues < _KERNEL * eigenvalues[-1]]
         motion = np.linalg.norm(kernel, axis=1)
-        open_places = [(n, i) for n, i in enumerate(places.tolist()) if i < self.wanted]
-        still = [i for n, i in open_places if motion[n] < 1e-5]
+        rows = np.flatnonzero(places < self.wanted)
+        still = places[rows[motion[rows] < _STILL]].tolist()
         if still:
             guesses = {i: Fraction(float(point[i])).limit_denominator(60) for i in still}
             if any(abs(float(x) - point[i]) > 1e-6 for i, x in guesses.items()):
                 return None
-            moved = self._fit(point, values | guesses)
-            return None if moved is None else self._from(moved, values | guesses)
-        candidates = []
-        for n, i in open_places:
-            for value in _SIMPLE:
-                way = abs(float(value) - float(point[i])) / float(motion[n])
-                height = abs(value.numerator) + value.denominator  # 1 for zero, 2 for ±1
-                chance = float(np.exp(self.spread * self.rng.normal()))
-                candidates.append((way * height * chance, n, i, value))
-        candidates.sort()
-        branches = 8 if kernel.shape[1] == 1 else 3
-        for _, n, i, value in candidates:
-            if not branches or self.budget[0] <= 0 or late(self.deadline):
-                break
-            self.budget[0] -= 1
+            return _Choice(_with(point, guesses), values | guesses, more)
+        way = np.abs(_FLOATS - point[places[rows], None]) / motion[rows, None]
+        way *= _COSTS * np.exp(0.5 * self.rng.normal(size=way.shape))
+        order = np.argsort(way.min(axis=1))
+        rows, choices = rows[order], way.argmin(axis=1)[order]
+
+        def step(part: slice) -> tuple[float, Floats, Values]:
+            """The residual after a step along the kernel to some values, where it leads, and they.
+
+            The step is the shortest; what is left of the way is jumped.
+            """
+            new = {
+                int(places[n]): _CHOICES[k] for n, k in zip(rows[part], choices[part], strict=True)
+            }
+            missing = _FLOATS[choices[part]] - point[list(new)]
             start = point.copy()
-            way = kernel @ kernel[n] / motion[n] ** 2
-            start[free] += (float(value) - point[i]) * way
-            moved = self._fit(start, values | {i: value})
+            start[free] += kernel @ np.linalg.lstsq(kernel[rows[part]], missing, rcond=1e-6)[0]
+            start = _with(start, new)
+            return float(np.linalg.norm(self.problem.residual(start))) / scale, start, new
+
+        scale = float(np.linalg.norm(self.problem.target))
+        more = min(more, 1 + kernel.shape[1] // 3)
+        while more > 1:
+            residual, start, new = step(slice(more))
+            moved = self._fit(start, values | new) if residual < _NEAR else None
             if moved is not None:
-                branches -= 1
-                found = self._from(moved, values | {i: value})
-                if found is not None:
-                    return found
+                return _Choice(moved, values | new, 2 * more)
+            more //= 2
+        singles = [step(slice(n, n + 1)) for n in range(min(_SINGLE, len(rows)))]
+        for _, start, new in sorted(singles, key=lambda single: single[0])[:_REFITS]:
+            moved = self._fit(start, values | new)
+            if moved is not None:
+                return _Choice(moved, values | new, 2)
         return None
 
-    def _free(self, values: dict[int, Fraction]) -> Flags:
+    def _free(self, values: Values) -> Flags:
         free = np.ones(self.problem.size, dtype=bool)
         free[list(values)] = False
         return free
 
-    def _fit(self, point: Floats, values: dict[int, Fraction]) -> Floats | None:
+    def _fit(self, point: Floats, values: Values) -> Floats | None:
         """A fit with these values, near a point."""
-        new = point.copy()
-        new[list(values)] = [float(x) for x in values.values()]
         free = self._free(values)
-        new, residual = descend(self.problem, new, free, 30, 0.0, self.deadline)
-        return new if residual < TOLERANCE and np.abs(new).max() < LARGE else None
+        residual = 1.0
+        for steps, enough in ((6, 1e-3), (20, TOLERANCE)):
+            if residual >= TOLERANCE:
+                new, residual = descend(
+                    self.problem, _with(point, values), free, steps, 0.0, self.deadline
+                )
+            if residual >= enough:
+                return None
+            point = new
+        return point if np.abs(point).max() < LARGE / 3 else None
+
+
+def _with(point: Floats, values: Values) -> Floats:
+    """The point with other values in some places."""
+    new = point.copy()
+    new[list(values)] = [float(x) for x in values.values()]
+    return new
 
 
 def third_factor(array: Array, A: list[list[fmpq]], B: list[list[fmpq]]) -> list[list[fmpq]] | None:

@@ -46,8 +46,9 @@ Field: TypeAlias = Literal["Q", "R", "C"]
 _WIDE = 16  # the width of the second beam of killed vectors
 _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 _TURN = 2.0  # seconds of the first walk and of the first fit; each turn takes twice as long
+_FEW = 300  # unknowns of problems that are fitted before a walk
 _UNKNOWNS = 800  # of the largest problems that are fitted
-_TRIES = 6  # starting points of a fit with each number of terms
+_TRIES = 2  # starting points of a fit with each number of terms
 
 
 @dataclass(frozen=True)
@@ -202,13 +203,13 @@ def _by_search(part: Component, field: Field, deadline: float | None) -> Compone
         return part
     among = quotients(part.array)
     least = part.route.value
-    small = any(q.unknowns(least) <= _UNKNOWNS for q in ways(among, least))
+    unknowns = min((q.unknowns(least) for q in ways(among, least)), default=_UNKNOWNS + 1)
     attempts = count()
     for seed in count():
-        if small:
-            part = _fits(part, among, attempts, _turn(seed, deadline), _turn(seed + 1, deadline))
-        if part.route.value < len(part.decomposition) and not late(deadline):
+        if seed or unknowns > _FEW:
             part = _walk(part, seed, _turn(seed, deadline))
+        if unknowns <= _UNKNOWNS and part.route.value < len(part.decomposition):
+            part = _fits(part, among, attempts, _turn(seed, deadline), _turn(seed + 1, deadline))
         if not seed and part.route.value < len(part.decomposition):
             part = _by_quotients(part, field, deadline, _WIDE)
         if part.route.value == len(part.decomposition) or late(deadline):
