@@ -11,10 +11,18 @@ from flint import fmpq, fmpq_mat
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.fits import fit, quotients, shorter
 from lemmax.theory.tensors.kantorovich import real_fit
-from lemmax.theory.tensors.least_squares import Problem, descend
+from lemmax.theory.tensors.least_squares import (
+    TOLERANCE,
+    Problem,
+    Sparsity,
+    converged,
+    descend,
+    sparsified,
+    starts,
+)
 from lemmax.theory.tensors.ranks import tensor_rank
 from lemmax.theory.tensors.reductions import concise
-from lemmax.theory.tensors.rounding import gauged
+from lemmax.theory.tensors.rounding import Rounding, gauged, third_factor
 from lemmax.theory.tensors.slices import slice_sum
 
 
@@ -190,3 +198,43 @@ def test_a_term_that_is_zero_is_scaled_to_itself() -> None:
     assert np.isfinite(scaled).all()
     assert np.allclose(scaled[ones], 1.0)
     assert np.allclose(problem.residual(scaled), problem.residual(point))
+
+
+def fitted(array: Array, terms: int) -> tuple[Problem, np.ndarray]:
+    """A problem and the first point that solves it, numerically."""
+    problem = Problem(array.astype(float), terms)
+    points = (converged(problem, point, None) for point, _ in starts(problem, None, 9, 0))
+    return problem, next(point for point in points if point is not None)
+
+
+def zeros(point: np.ndarray) -> int:
+    return int(np.count_nonzero(np.abs(point) < 1e-3))
+
+
+@pytest.mark.parametrize("fading", [1.0, 0.7])
+def test_a_fit_becomes_sparse_and_stays_a_fit(fading: float) -> None:
+    array, rank = EXACT["2 × 2 matrices"]
+    problem, point = fitted(array, rank + 1)
+    sparse = sparsified(problem, point, Sparsity(1e-2, 1e-2, 1e-3, 20, fading), None)
+    assert sparse is not None
+    assert np.linalg.norm(problem.residual(sparse)) < TOLERANCE * np.linalg.norm(problem.target)
+    assert zeros(sparse) >= zeros(point) + 20
+
+
+def test_values_are_those_of_an_exact_fit() -> None:
+    """The values that a rounding returns admit a third factor, exactly."""
+    array, rank = EXACT["2 × 2 matrices"]
+    problem, point = fitted(array, rank)
+    values = Rounding(problem, np.random.default_rng(0), 50)(point)
+    assert values is not None
+    assert sorted(values) == list(range(8 * rank))
+    rows = [fmpq(values[n].numerator, values[n].denominator) for n in range(8 * rank)]
+    columns = [rows[r::rank] for r in range(rank)]
+    assert third_factor(array, [x[:4] for x in columns], [x[4:] for x in columns]) is not None
+
+
+def test_irrational_terms_are_not_rounded() -> None:
+    """The eigenvalues 0 and ±√2 of this pencil determine the three terms, up to scale."""
+    path = np.array([[[1, 0], [0, 1], [0, 0]], [[0, 1], [1, 0], [0, 1]], [[0, 0], [0, 1], [1, 0]]])
+    problem, point = fitted(path, 3)
+    assert Rounding(problem, np.random.default_rng(0), 20)(point) is None

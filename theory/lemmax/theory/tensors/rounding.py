@@ -24,13 +24,12 @@ from lemmax.theory.tensors.least_squares import (
 
 _KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
 _STILL = 1e-5  # entries that move less in the kernel are taken for determined
-_SIMPLE = {0: 1.0, 1: 3.0, -1: 3.0, 2: 6.0, -2: 6.0, Fraction(1, 2): 6.0, Fraction(-1, 2): 6.0}
-_CHOICES = tuple(map(Fraction, _SIMPLE))
+_CHOICES = tuple(map(Fraction, (0, 1, -1, 2, -2, 0.5, -0.5)))  # the values that are chosen
+_COSTS = np.array([1.0, 3.0, 3.0, 6.0, 6.0, 6.0, 6.0])  # of one step of the way to each of them
 _FLOATS = np.array([float(x) for x in _CHOICES])
-_COSTS = np.array(list(_SIMPLE.values()))  # how much further one goes for the value 0
-_NEAR = 0.2  # the residual after a step along the kernel from which a fit is worth trying
-_SINGLE = 24  # entries of which one is set where no more can be set at once
-_REFITS = 4  # of those that are tried
+_NEAR = 0.2  # the residual up to which it is worth to fit after a step, relative to the tensor
+_SINGLE = 24  # entries that are considered where only one is set
+_REFITS = 4  # of which so many are tried
 _BACK = 6  # choices that are taken back at once, at most
 
 Values: TypeAlias = dict[int, Fraction]
@@ -61,6 +60,17 @@ class _Choice(NamedTuple):
     point: Floats
     values: Values
     more: int  # how many entries to set at once
+
+
+class _Step(NamedTuple):
+    """Where the shortest way along the kernel leads on which some entries get new values.
+
+    Where there is no such way, the values are set all the same.
+    """
+
+    residual: float
+    point: Floats
+    values: Values
 
 
 @dataclass(frozen=True)
@@ -135,33 +145,29 @@ class Rounding:
         order = np.argsort(way.min(axis=1))
         rows, choices = rows[order], way.argmin(axis=1)[order]
 
-        def step(part: slice) -> tuple[float, Floats, Values]:
-            """The residual after a step along the kernel to some values, where it leads, and they.
-
-            The step is the shortest; what is left of the way is jumped.
-            """
+        def step(part: slice) -> _Step:
             new = {
-                int(places[n]): _CHOICES[k] for n, k in zip(rows[part], choices[part], strict=True)
+                int(i): _CHOICES[k] for i, k in zip(places[rows[part]], choices[part], strict=True)
             }
             missing = _FLOATS[choices[part]] - point[list(new)]
             start = point.copy()
             start[free] += kernel @ np.linalg.lstsq(kernel[rows[part]], missing, rcond=1e-6)[0]
             start = _with(start, new)
-            return float(np.linalg.norm(self.problem.residual(start))) / scale, start, new
+            return _Step(float(np.linalg.norm(self.problem.residual(start))), start, new)
 
-        scale = float(np.linalg.norm(self.problem.target))
+        near = _NEAR * float(np.linalg.norm(self.problem.target))
         more = min(more, 1 + kernel.shape[1] // 3)
         while more > 1:
-            residual, start, new = step(slice(more))
-            moved = self._fit(start, values | new) if residual < _NEAR else None
+            many = step(slice(more))
+            moved = self._fit(many.point, values | many.values) if many.residual < near else None
             if moved is not None:
-                return _Choice(moved, values | new, 2 * more)
+                return _Choice(moved, values | many.values, 2 * more)
             more //= 2
         singles = [step(slice(n, n + 1)) for n in range(min(_SINGLE, len(rows)))]
-        for _, start, new in sorted(singles, key=lambda single: single[0])[:_REFITS]:
-            moved = self._fit(start, values | new)
+        for one in sorted(singles, key=lambda single: single.residual)[:_REFITS]:
+            moved = self._fit(one.point, values | one.values)
             if moved is not None:
-                return _Choice(moved, values | new, 2)
+                return _Choice(moved, values | one.values, 2)
         return None
 
     def _free(self, values: Values) -> Flags:
@@ -171,17 +177,11 @@ class Rounding:
 
     def _fit(self, point: Floats, values: Values) -> Floats | None:
         """A fit with these values, near a point."""
-        free = self._free(values)
-        residual = 1.0
-        for steps, enough in ((6, 1e-3), (20, TOLERANCE)):
-            if residual >= TOLERANCE:
-                new, residual = descend(
-                    self.problem, _with(point, values), free, steps, 0.0, self.deadline
-                )
-            if residual >= enough:
-                return None
-            point = new
-        return point if np.abs(point).max() < LARGE / 3 else None
+        free, point = self._free(values), _with(point, values)
+        point, residual = descend(self.problem, point, free, 6, 0.0, self.deadline)
+        if TOLERANCE <= residual < 1e-3:
+            point, residual = descend(self.problem, point, free, 20, 0.0, self.deadline)
+        return point if residual < TOLERANCE and np.abs(point).max() < LARGE / 3 else None
 
 
 def _with(point: Floats, values: Values) -> Floats:
