@@ -195,9 +195,10 @@ def _by_quotients(
 
 
 def _by_search(part: Component, field: Field, deadline: float | None) -> Component:
-    """Numerical fits made exact and walks on the flip graph, in turns, until the time is up.
+    """Walks on the flip graph and numerical fits made exact, in turns, until the time is up.
 
-    After the first turn there is a wider search for vectors to kill.
+    Where there are few unknowns, fits come first. After the first turn there is a wider search
+    for vectors to kill.
     """
     if deadline is None:
         return part
