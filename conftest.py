@@ -13,4 +13,4 @@ settings.load_profile("lemmax")
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Coq takes a minute or two: its tests come first, while the others keep the next core busy."""
-    items.sort(key=lambda item: "test_kernel_proofs" not in item.nodeid)
+    items.sort(key=lambda item: "test_coq_proofs" not in item.nodeid)

@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 
 from lemmax.theory import ContextHead, Matrix, multi_head
-from lemmax.theory.kruskal import _Search
+from lemmax.theory.numbers.kruskal_rank import _Search
 
 
 def integers(rows: int, columns: int, bound: int, draw: Random) -> list[list[int]]:

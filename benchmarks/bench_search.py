@@ -15,13 +15,13 @@ from typing import Any
 
 import numpy as np
 
+from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.fits import Quotient, quotients
-from lemmax.theory.tensors.flips import fibres, over, shorten
 from lemmax.theory.tensors.reductions import concise
-from lemmax.theory.tensors.slices import slice_sum
+from lemmax.theory.tensors.search.fitting import Quotient, quotients
+from lemmax.theory.tensors.search.flips import fibres, over, shorten
 
-MODULE = "lemmax.theory.tensors.flip_kernel"
+MODULE = "lemmax.theory.tensors.search.flip_walk"
 
 
 def kernels() -> tuple[Any, Any]:

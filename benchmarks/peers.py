@@ -13,8 +13,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lemmax.numerics.jobs import Arrays, Dana, Mahdavi, Wong, sinusoids
-from lemmax.numerics.layer import TorchAttentionLayer
+from lemmax.numerics.training.jobs import Arrays, Dana, Mahdavi, Wong, sinusoids
+from lemmax.numerics.twins.wong import TorchAttentionLayer
 
 
 def wong_module(config: Wong, weights: Arrays) -> nn.Module:

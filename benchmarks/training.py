@@ -23,8 +23,8 @@ from benchmarks.peers import AllPositions, ListOfHeads, Loop, wong_module
 from lemmax.numerics.engines import plan, start
 from lemmax.numerics.engines.reference import ReferenceRun
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
-from lemmax.numerics.recipes import Recipe, recipe
+from lemmax.numerics.training.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.recipes import Recipe, recipe
 
 
 def cpu(action: Callable[[], object]) -> float:

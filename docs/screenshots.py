@@ -21,7 +21,7 @@ PAGES = (
     "claims/wong/argmax-rank-one.html",
     "errata.html",
     "papers/dana.html",
-    "reference/lemmax.constructions.blowups.html",
+    "reference/lemmax.constructions.wong.blowups.html",
 )
 WIDTHS = {"desk": 1280, "phone": 390}
 

@@ -38,12 +38,12 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 import lemmax.checker as checker
+from lemmax.cli import ledger_view
 from lemmax.constructions import shipped
-from lemmax.numerics import ledger_view
-from lemmax.theory import kernel
-from lemmax.theory.claims import BUILT_IN, KINDS, load_claims
-from lemmax.theory.ledger import GRADES
-from lemmax.theory.proofs import read_proof
+from lemmax.theory.ledger import coq as kernel
+from lemmax.theory.ledger.claims import BUILT_IN, KINDS, load_claims
+from lemmax.theory.ledger.proofs import read_proof
+from lemmax.theory.ledger.verdicts import GRADES
 
 DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from lemmax.cli import main
+from lemmax.cli.installation import CORE, EXTRAS, PROGRAMS
 from lemmax.constructions import shipped
-from lemmax.numerics.installation import CORE, EXTRAS, PROGRAMS
 
 ROOT = Path(__file__).parent.parent.parent
 FIGURE_1 = ROOT / "docs" / "examples" / "figure1.csv"

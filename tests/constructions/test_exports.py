@@ -37,12 +37,12 @@ from lemmax.theory import (
     softmax_rank,
     tensor_rank,
 )
-from lemmax.theory.certificate_arrays import exact_arrays
-from lemmax.theory.certificates import Certificate, matrix, number
-from lemmax.theory.claims import load_claims
-from lemmax.theory.effective_rank import effective_rank
+from lemmax.theory.certificates.arrays import exact_arrays
+from lemmax.theory.certificates.writing import Certificate, matrix, number
 from lemmax.theory.latex import Typeset
+from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.tensors.decompositions import rational_terms
+from lemmax.theory.wong.effective_ranks import effective_rank
 
 DOCUMENT = r"""\documentclass[twocolumn]{article}
 \usepackage{amsmath,graphicx}
@@ -230,7 +230,7 @@ def test_arrays_are_the_same_numbers(M: Matrix) -> None:
 
 @given(st.fractions(), st.integers(13000, 20000))
 def test_every_form_of_number_is_read(value: Fraction, bits: int) -> None:
-    from lemmax.theory.exact import rational
+    from lemmax.theory.numbers.matrices import rational
 
     huge = (1 << bits) + 1
     entries = [number(rational(value)), number(huge), "-0x3p-7"]

@@ -11,12 +11,12 @@ from flint import arb, ctx, fmpq
 
 from lemmax import checker
 from lemmax.constructions import associative_memory, best_encoder
-from lemmax.constructions.associations import ConstructionObstructed, NotFound, realise_encoder
-from lemmax.theory.aot import AoT
-from lemmax.theory.attention_rank import bigram_rank, rank_bound
+from lemmax.constructions.dana.associations import ConstructionObstructed, NotFound, realise_encoder
+from lemmax.theory.dana.encoders import SequenceEncoder, Table, divergence
+from lemmax.theory.dana.transformer import AoT
+from lemmax.theory.dana.transformer_rank import bigram_rank, rank_bound
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.exact import Matrix
-from lemmax.theory.sequence_encoders import SequenceEncoder, Table, divergence
+from lemmax.theory.numbers.matrices import Matrix
 
 Certify = Callable[..., checker.Verdict]
 

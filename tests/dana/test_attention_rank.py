@@ -12,9 +12,9 @@ from sympy.polys.domains import ZZ
 from sympy.polys.rings import ring
 
 from lemmax import checker
-from lemmax.constructions.dana_counterexamples import spanning_unit_matrices
-from lemmax.theory.aot import AoT, AoTHead
-from lemmax.theory.attention_rank import (
+from lemmax.constructions.dana.counterexamples import spanning_unit_matrices
+from lemmax.theory.dana.transformer import AoT, AoTHead
+from lemmax.theory.dana.transformer_rank import (
     PRIME,
     additive_dimension,
     aot_rank,
@@ -27,8 +27,8 @@ from lemmax.theory.attention_rank import (
     residues,
 )
 from lemmax.theory.errors import LemmaxError, NotExact
-from lemmax.theory.exact import Matrix
-from lemmax.theory.rank import certified_rank
+from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.numbers.rank import certified_rank
 
 Certify = Callable[..., checker.Verdict]
 CONSTANT = [(i, i) for i in range(4)]

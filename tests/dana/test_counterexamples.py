@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions import associative_memory
-from lemmax.constructions import dana_counterexamples as counterexamples
-from lemmax.theory.aot import AoT, AoTHead
-from lemmax.theory.attention_rank import aot_rank, generic_aot
-from lemmax.theory.exact import Matrix
+from lemmax.constructions.dana import counterexamples
+from lemmax.theory.dana.transformer import AoT, AoTHead
+from lemmax.theory.dana.transformer_rank import aot_rank, generic_aot
+from lemmax.theory.numbers.matrices import Matrix
 
 Certify = Callable[..., checker.Verdict]
 

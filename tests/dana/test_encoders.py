@@ -13,21 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lemmax import checker
-from lemmax.constructions.dana_counterexamples import identity_table_on_a_line
-from lemmax.constructions.encoders import (
+from lemmax.constructions.dana.counterexamples import identity_table_on_a_line
+from lemmax.constructions.dana.encoders import (
     best_encoder,
     certified_coherence,
     derandomised_signs,
     random_signs,
     sequence_encoder,
 )
-from lemmax.theory.aot import AoT
-from lemmax.theory.attention_rank import generic_aot
-from lemmax.theory.encoder_bounds import bisected, dual_gain, initial_cones
-from lemmax.theory.errors import LemmaxError
-from lemmax.theory.exact import Matrix
-from lemmax.theory.rank import certified_rank
-from lemmax.theory.sequence_encoders import (
+from lemmax.theory.dana.encoder_bounds import bisected, dual_gain, initial_cones
+from lemmax.theory.dana.encoders import (
     SequenceEncoder,
     Table,
     coherence,
@@ -40,6 +35,11 @@ from lemmax.theory.sequence_encoders import (
     theorem_2_bound,
     theorem_2_simple_bound,
 )
+from lemmax.theory.dana.transformer import AoT
+from lemmax.theory.dana.transformer_rank import generic_aot
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.numbers.rank import certified_rank
 
 Certify = Callable[..., checker.Verdict]
 EIGHTY = Table([["4/5", "1/10", "1/10"], ["1/10", "4/5", "1/10"], ["1/10", "1/10", "4/5"]])

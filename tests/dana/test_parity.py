@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from sympy.polys.domains import ZZ
 from sympy.polys.rings import ring
 
-from lemmax.theory.aot import AoT, AoTHead
-from lemmax.theory.exact import Matrix
-from lemmax.theory.sequence_encoders import divergence, entropy
+from lemmax.theory.dana.encoders import divergence, entropy
+from lemmax.theory.dana.transformer import AoT, AoTHead
+from lemmax.theory.numbers.matrices import Matrix
 
 
 def cube(n: int) -> list[tuple[int, ...]]:

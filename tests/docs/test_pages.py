@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from lemmax.numerics import ledger_view
+from lemmax.cli import ledger_view
 from lemmax.theory import (
     AoT,
     AoTHead,
@@ -24,7 +24,7 @@ from lemmax.theory import (
     MultiHead,
     SequenceEncoder,
 )
-from lemmax.theory.claims import load_claims
+from lemmax.theory.ledger.claims import load_claims
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 

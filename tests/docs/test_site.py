@@ -23,8 +23,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
+from lemmax.cli import ledger_view
 from lemmax.constructions import shipped
-from lemmax.numerics import ledger_view
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -53,7 +53,7 @@ WITH_FORMULAS = [
     "contexts.html",
     "proofs/lemmax/compiler-two-heads.html",
     "claims/wong/proposition-3.6.html",
-    "reference/lemmax.constructions.blowups.html",
+    "reference/lemmax.constructions.wong.blowups.html",
 ]
 PAGES = [
     "index.html",

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lemmax.numerics.experiments import EXPERIMENTS, experiment
-from lemmax.numerics.experiments.frame import Judgement, Study, recorded_rows
+from lemmax.numerics.experiments.studies import Judgement, Study, recorded_rows
 
 
 @pytest.fixture(scope="session")

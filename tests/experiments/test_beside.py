@@ -13,11 +13,16 @@ import pytest
 
 from lemmax import checker
 from lemmax.cli import main
-from lemmax.numerics.certify import certify_layer
 from lemmax.numerics.engines.run import mahdavi_outputs
-from lemmax.numerics.experiments import bigrams, compiled, contexts, mahdavi, parity, wong
-from lemmax.numerics.experiments.frame import Row, Rows, Study, recorded
-from lemmax.numerics.jobs import Arrays, Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.experiments import dana_beside as bigrams
+from lemmax.numerics.experiments import dana_parity as parity
+from lemmax.numerics.experiments import mahdavi_beside as contexts
+from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
+from lemmax.numerics.experiments import wong_beside as compiled
+from lemmax.numerics.experiments import wong_figures as wong
+from lemmax.numerics.experiments.studies import Row, Rows, Study, recorded
+from lemmax.numerics.training.jobs import Arrays, Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.twins.certify import certify_layer
 from lemmax.theory.errors import LemmaxError
 
 

@@ -12,13 +12,14 @@ import pytest
 from lemmax import checker
 from lemmax.constructions import compile_database
 from lemmax.constructions.exports import write_safetensors
-from lemmax.numerics.certify import certify_layer, exact_layer, kept_by_bits, read_weights
-from lemmax.numerics.experiments import certified, frame
-from lemmax.numerics.experiments.frame import Experiment, Row, Study, recorded
-from lemmax.numerics.jobs import Job, RandomDatabase, Wong
-from lemmax.numerics.recipes import recipe
-from lemmax.theory.database import Database
+from lemmax.numerics.experiments import studies as frame
+from lemmax.numerics.experiments import wong_certified as certified
+from lemmax.numerics.experiments.studies import Experiment, Row, Study, recorded
+from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.training.recipes import recipe
+from lemmax.numerics.twins.certify import certify_layer, exact_layer, kept_by_bits, read_weights
 from lemmax.theory.errors import LemmaxError, ShapeError
+from lemmax.theory.facts.database import Database
 
 DATABASE = Database.from_triples([("a", "f", 1), ("a", "g", 2), ("b", "f", 3), ("b", "g", 1)])
 
@@ -142,7 +143,7 @@ def test_what_is_inspected_is_recorded_and_read_back(
 ) -> None:
     pytest.importorskip("numba")
     jobs = [Job(Wong(2, 1, 1, 1, RandomDatabase(seed, 12))) for seed in range(2)]
-    inspect = "lemmax.numerics.experiments.certified:inspect"
+    inspect = "lemmax.numerics.experiments.wong_certified:inspect"
     study = Study("tiny", recipe("wong-guess").changed(steps=30), lambda scale: jobs, inspect)
     tiny = Experiment("tiny", "", (study,), lambda rows: [], lambda rows, figure: None)
     first = frame.measure_rows(tiny, "small", tmp_path)

@@ -9,11 +9,13 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from lemmax.numerics.experiments import dana, dana_mlp, dana_plane
-from lemmax.numerics.experiments.frame import Judgement, Row, Study, recorded
+from lemmax.numerics.experiments import dana_fig3 as dana_mlp
+from lemmax.numerics.experiments import dana_fig4 as dana_plane
+from lemmax.numerics.experiments import dana_figures as dana
 from lemmax.numerics.experiments.statistics import bow, exponent
-from lemmax.numerics.jobs import Dana
-from lemmax.theory.ledger import Verdict
+from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
+from lemmax.numerics.training.jobs import Dana
+from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
 Measure: TypeAlias = Callable[[Verdict, str], None]

@@ -9,10 +9,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from lemmax.numerics.experiments import mahdavi
-from lemmax.numerics.experiments.frame import Judgement, Row, Study, recorded
-from lemmax.numerics.jobs import Mahdavi
-from lemmax.theory.ledger import Verdict
+from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
+from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
+from lemmax.numerics.training.jobs import Mahdavi
+from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
 Measure: TypeAlias = Callable[[Verdict, str], None]

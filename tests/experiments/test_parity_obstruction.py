@@ -9,9 +9,10 @@ from itertools import product
 import pytest
 
 from lemmax import checker
-from lemmax.numerics.certify import known_pairs
-from lemmax.numerics.experiments import bigrams, parity
-from lemmax.numerics.experiments.frame import Row, machine, recorded, rerun
+from lemmax.numerics.experiments import dana_beside as bigrams
+from lemmax.numerics.experiments import dana_parity as parity
+from lemmax.numerics.experiments.studies import Row, machine, recorded, rerun
+from lemmax.numerics.twins.certify import known_pairs
 from lemmax.theory.errors import LemmaxError
 
 

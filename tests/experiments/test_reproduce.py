@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 
 from lemmax.cli import main
-from lemmax.numerics.experiments import EXPERIMENTS, experiment, frame
-from lemmax.numerics.experiments.frame import Experiment, Row, Study, machine, recorded, rerun
-from lemmax.numerics.jobs import Job, RandomDatabase, Wong
-from lemmax.numerics.recipes import recipe
+from lemmax.numerics.experiments import EXPERIMENTS, experiment
+from lemmax.numerics.experiments import studies as frame
+from lemmax.numerics.experiments.studies import Experiment, Row, Study, machine, recorded, rerun
+from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.errors import LemmaxError
 
 
@@ -125,7 +126,7 @@ def test_bad_input_is_one_sentence(
 ) -> None:
     if "--cluster" in arguments:
         pytest.importorskip("distributed")
-        monkeypatch.setattr("lemmax.numerics.workers.CLUSTER_TIMEOUT", 0.3)
+        monkeypatch.setattr("lemmax.numerics.training.workers.CLUSTER_TIMEOUT", 0.3)
     monkeypatch.chdir(tmp_path)
     status, out, err = lemmax(capsys, "reproduce", *arguments)
     assert (status, out) == (2, "")

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from lemmax.numerics.experiments import experiment, wong
-from lemmax.numerics.experiments.frame import Judgement, Row, recorded, recorded_rows
-from lemmax.theory.ledger import Verdict
+from lemmax.numerics.experiments import experiment
+from lemmax.numerics.experiments import wong_figures as wong
+from lemmax.numerics.experiments.studies import Judgement, Row, recorded, recorded_rows
+from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
 Measure: TypeAlias = Callable[[Verdict, str], None]

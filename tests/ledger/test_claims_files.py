@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from lemmax.theory.claims import BUILT_IN, KINDS, ClaimsError, load_claims
+from lemmax.theory.ledger.claims import BUILT_IN, KINDS, ClaimsError, load_claims
 
 GOOD = """
 [paper]

@@ -58,7 +58,7 @@ import pytest
 from hypothesis import given, strategies as st
 from lemmax.strategies import integer_matrices
 from lemmax.theory import Matrix, argmax, certified_rank
-from lemmax.theory.certificates import refutation
+from lemmax.theory.certificates.writing import refutation
 
 
 @pytest.mark.claim("euler/theorem-1", grade="property", scope="n <= 1000")

@@ -7,8 +7,9 @@ from typing import get_args
 
 import pytest
 
-from lemmax.theory.claims import Catalogue, Claim, Kind
-from lemmax.theory.ledger import (
+from lemmax.theory.ledger.claims import Catalogue, Claim, Kind
+from lemmax.theory.ledger.proofs import Direction
+from lemmax.theory.ledger.verdicts import (
     GRADES,
     Evidence,
     Grade,
@@ -23,7 +24,6 @@ from lemmax.theory.ledger import (
     stale,
     to_json,
 )
-from lemmax.theory.proofs import Direction
 
 
 def claim(kind: Kind = "A", name: str = "x/c", **fields: str) -> Claim:

@@ -16,8 +16,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.strategies import databases
 from lemmax.theory import Database, certified_rank, tensor_rank
-from lemmax.theory.tensors.arrays import Array, matrix_rank
-from lemmax.theory.tensors.pivots import (
+from lemmax.theory.tensors.above.pivots import (
     best_column_pivot,
     choose_pivots,
     column_pivot,
@@ -25,7 +24,8 @@ from lemmax.theory.tensors.pivots import (
     domain,
     domain_pivot,
 )
-from lemmax.theory.tensors.slices import slice_sum, spanning_tree
+from lemmax.theory.tensors.above.slices import slice_sum, spanning_tree
+from lemmax.theory.tensors.arrays import Array, matrix_rank
 
 Certify = Callable[..., checker.Verdict]
 FIGURE_1 = [

@@ -8,10 +8,12 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat
 
+from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.fits import fit, quotients, shorter
-from lemmax.theory.tensors.kantorovich import real_fit
-from lemmax.theory.tensors.least_squares import (
+from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.reductions import concise
+from lemmax.theory.tensors.search.fitting import fit, quotients, shorter
+from lemmax.theory.tensors.search.least_squares import (
     TOLERANCE,
     Problem,
     Sparsity,
@@ -20,10 +22,8 @@ from lemmax.theory.tensors.least_squares import (
     sparsified,
     starts,
 )
-from lemmax.theory.tensors.ranks import tensor_rank
-from lemmax.theory.tensors.reductions import concise
-from lemmax.theory.tensors.rounding import Rounding, gauged, third_factor
-from lemmax.theory.tensors.slices import slice_sum
+from lemmax.theory.tensors.search.real_terms import real_fit
+from lemmax.theory.tensors.search.rounding import Rounding, gauged, third_factor
 
 
 def table(f: Callable[[int, int], int], rows: int, columns: int) -> Array:

@@ -12,11 +12,11 @@ import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 import lemmax.theory.tensors
+from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, Family, rational_terms
-from lemmax.theory.tensors.flips import shorten
-from lemmax.theory.tensors.lifting import lift, rational_reconstruction
-from lemmax.theory.tensors.slices import slice_sum
+from lemmax.theory.tensors.search.flips import shorten
+from lemmax.theory.tensors.search.lifting import lift, rational_reconstruction
 
 
 def of_table(rows: Any) -> Array:
@@ -200,7 +200,7 @@ def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -
         return shorten(T, start, target=0, steps=3_000)
 
     with_numba = run()
-    name = "lemmax.theory.tensors.flip_kernel"
+    name = "lemmax.theory.tensors.search.flip_walk"
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, name)
     plain = importlib.import_module(name)

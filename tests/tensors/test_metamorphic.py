@@ -14,8 +14,8 @@ from lemmax.checker import check
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.koszul import koszul_bounds, koszul_matrix
-from lemmax.theory.tensors.quadrics import quadrics
+from lemmax.theory.tensors.below.koszul import koszul_bounds, koszul_matrix
+from lemmax.theory.tensors.below.quadrics import quadrics
 
 Field = Literal["Q", "R", "C"]
 FIELDS: tuple[Field, ...] = ("Q", "R", "C")

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.checker import check
 from lemmax.theory import Database, tensor_rank
+from lemmax.theory.numbers.linear import real_roots
 from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.linear import real_roots
 
 Certify = Callable[..., checker.Verdict]
 Field = Literal["Q", "R", "C"]

@@ -19,16 +19,22 @@ from jsonschema import Draft202012Validator
 
 from lemmax import checker
 from lemmax.checker import LIMITS, NotACertificate, check
+from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.kantorovich import EQUATIONS, RealDecomposition, real_fit
-from lemmax.theory.tensors.least_squares import Problem, descend
+from lemmax.theory.tensors.files import NotADecomposition
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
-from lemmax.theory.tensors.shared import mapped
-from lemmax.theory.tensors.slices import slice_sum
-from lemmax.theory.tensors.sms import NotADecomposition
+from lemmax.theory.tensors.search.common_terms import mapped
+from lemmax.theory.tensors.search.least_squares import Problem, descend
+from lemmax.theory.tensors.search.real_terms import EQUATIONS, RealDecomposition, real_fit
 
 Certificate = dict[str, Any]
-SCHEMA = Path(checker.__file__).parent / "theory" / "schemas" / "tensor-rank.schema.json"
+SCHEMA = (
+    Path(checker.__file__).parent
+    / "theory"
+    / "certificates"
+    / "schemas"
+    / "tensor-rank.schema.json"
+)
 
 
 def database(rows: list[str]) -> Array:

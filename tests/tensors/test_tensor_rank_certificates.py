@@ -18,11 +18,17 @@ from jsonschema import Draft202012Validator
 from lemmax import checker
 from lemmax.checker import NotACertificate, check
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.quadrics import quadrics
+from lemmax.theory.tensors.below.quadrics import quadrics
 from lemmax.theory.tensors.ranks import tensor_rank
 
 Certificate = dict[str, Any]
-SCHEMA = Path(checker.__file__).parent / "theory" / "schemas" / "tensor-rank.schema.json"
+SCHEMA = (
+    Path(checker.__file__).parent
+    / "theory"
+    / "certificates"
+    / "schemas"
+    / "tensor-rank.schema.json"
+)
 
 
 def random_tensor(rng: random.Random, most: int = 4) -> Array:

@@ -10,10 +10,10 @@ from hypothesis import given
 
 from lemmax.checker import check
 from lemmax.strategies import databases
-from lemmax.theory.database import Database
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
+from lemmax.theory.tensors.pipeline import solve
 from lemmax.theory.tensors.ranks import tensor_rank
-from lemmax.theory.tensors.solve import solve
 
 FIGURE_1 = [
     ("Astrid", "born_in", "Singapore"),

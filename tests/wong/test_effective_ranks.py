@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from lemmax.strategies import databases, integer_matrices
 from lemmax.theory import Database, Matrix, certified_rank
-from lemmax.theory.effective_rank import (
+from lemmax.theory.wong.effective_ranks import (
     best_block,
     conflict_graph,
     effective_rank,
@@ -19,7 +19,7 @@ from lemmax.theory.effective_rank import (
     represents,
     spanning_tree_bound,
 )
-from lemmax.theory.layer_tensor import flattening_ranks
+from lemmax.theory.wong.layer_tensors import flattening_ranks
 
 
 @st.composite

@@ -7,11 +7,11 @@ import pytest
 from flint import fmpq
 
 from lemmax import checker
-from lemmax.constructions.wong_examples import example_2_2, example_2_4, example_3_3, figure_1
+from lemmax.constructions.wong.examples import example_2_2, example_2_4, example_3_3, figure_1
 from lemmax.theory import Matrix, certified_rank, memorizes, tensor_rank
-from lemmax.theory.attention import AttentionLayer, Head
-from lemmax.theory.effective_rank import effective_rank, represents
-from lemmax.theory.layer_tensor import layer_tensor
+from lemmax.theory.wong.effective_ranks import effective_rank, represents
+from lemmax.theory.wong.layer import AttentionLayer, Head
+from lemmax.theory.wong.layer_tensors import layer_tensor
 
 Certify = Callable[..., checker.Verdict]
 

@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
-from lemmax.theory.layer_rank import (
+from lemmax.theory.numbers.rank import MERSENNE_61 as P
+from lemmax.theory.wong.layer_ranks import (
     LayerShape,
     generic_multilinear_ranks,
     generic_rank,
@@ -23,8 +24,7 @@ from lemmax.theory.layer_rank import (
     rank_ceiling,
     where_estimate_fails,
 )
-from lemmax.theory.layer_tensor import layer_tensor
-from lemmax.theory.rank import MERSENNE_61 as P
+from lemmax.theory.wong.layer_tensors import layer_tensor
 
 Certify = Callable[..., checker.Verdict]
 Sizes = tuple[LayerShape, int, int, int]

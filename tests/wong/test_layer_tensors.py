@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from lemmax.strategies import databases, layers
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
-from lemmax.theory.layer_rank import LayerShape, rank_ceiling
-from lemmax.theory.layer_tensor import layer_tensor, rank_over_functions
+from lemmax.theory.wong.layer_ranks import LayerShape, rank_ceiling
+from lemmax.theory.wong.layer_tensors import layer_tensor, rank_over_functions
 
 
 def attention_row(scores: Any, first: int, second: int, tokens: int) -> Any:

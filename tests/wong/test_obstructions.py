@@ -8,14 +8,14 @@ import sympy
 import z3
 
 from lemmax import checker
-from lemmax.constructions.wong_refutations import (
+from lemmax.constructions.wong.refutations import (
     exclusive_or,
     exclusive_or_layer,
     two_subsets,
     two_subsets_layer,
 )
 from lemmax.theory import Database, memorizes
-from lemmax.theory.layer_rank import LayerShape
+from lemmax.theory.wong.layer_ranks import LayerShape
 
 Certify = Callable[..., checker.Verdict]
 

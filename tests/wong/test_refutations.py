@@ -6,10 +6,10 @@ from collections.abc import Callable
 import pytest
 
 from lemmax import checker
-from lemmax.constructions import wong_refutations as refutations
+from lemmax.constructions.wong import refutations
 from lemmax.theory import certified_rank, memorizes
-from lemmax.theory.certificates import Certificate, to_json
-from lemmax.theory.layer_tensor import flattening_ranks, layer_tensor
+from lemmax.theory.certificates.writing import Certificate, to_json
+from lemmax.theory.wong.layer_tensors import flattening_ranks, layer_tensor
 
 Certify = Callable[..., checker.Verdict]
 

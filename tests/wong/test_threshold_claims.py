@@ -17,8 +17,8 @@ from lemmax.theory import (
     certified_rank,
     softmax_threshold,
 )
-from lemmax.theory.effective_rank import effective_rank, represents
-from lemmax.theory.layer_tensor import flattening_ranks, layer_tensor
+from lemmax.theory.wong.effective_ranks import effective_rank, represents
+from lemmax.theory.wong.layer_tensors import flattening_ranks, layer_tensor
 
 taus = st.sampled_from(("1/2", "51/100", "3/5", "3/4", "9/10", "99/100", "1"))
 

@@ -5,10 +5,10 @@ A test says which claim it is evidence for::
     @pytest.mark.claim("wong/argmax-rank-one", grade="certified", direction="against")
     def test_argmax_of_rank_one_can_have_rank_three(certify): ...
 
-``grade`` is one of the grades of :mod:`lemmax.theory.ledger` except ``argued``, which belongs to
-proof pages (``lemmax_proofs``); ``direction`` is for, against or gap. A certified test must pass
-its certificate to the fixture ``certify``, which gives it to the independent checker. An empirical
-test gives its outcome, computed from data, to the fixture ``measure``.
+``grade`` is one of the grades of :mod:`lemmax.theory.ledger.verdicts` except ``argued``, which
+belongs to proof pages (``lemmax_proofs``); ``direction`` is for, against or gap. A certified test
+must pass its certificate to the fixture ``certify``, which gives it to the independent checker. An
+empirical test gives its outcome, computed from data, to the fixture ``measure``.
 
 Options: ``--ledger FILE`` writes the ledger, ``--ledger-against FILE`` fails where a fresh run
 disagrees with a committed one, ``--evidence`` runs evidence only, ``--write-certificates`` writes
@@ -30,10 +30,11 @@ from typing import Any, cast, get_args
 import pytest
 
 from lemmax import checker
-from lemmax.theory.certificates import Certificate, to_json, write_certificate, write_text
-from lemmax.theory.claims import BUILT_IN, Catalogue, load_claims
+from lemmax.theory.certificates.writing import Certificate, to_json, write_certificate, write_text
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.ledger import (
+from lemmax.theory.ledger.claims import BUILT_IN, Catalogue, load_claims
+from lemmax.theory.ledger.proofs import Direction, Proof, ProofError, find_proofs, read_proof
+from lemmax.theory.ledger.verdicts import (
     GRADES,
     Entry,
     Evidence,
@@ -44,8 +45,7 @@ from lemmax.theory.ledger import (
     disagreements,
     read_ledger,
 )
-from lemmax.theory.ledger import to_json as ledger_json
-from lemmax.theory.proofs import Direction, Proof, ProofError, find_proofs, read_proof
+from lemmax.theory.ledger.verdicts import to_json as ledger_json
 
 EVIDENCE = "lemmax_evidence"
 CERTIFICATE = "lemmax_certificate"

@@ -15,10 +15,10 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from lemmax.theory.attention import AttentionLayer, Head
-from lemmax.theory.database import Database
-from lemmax.theory.exact import Matrix
-from lemmax.theory.rowwise import Unit
+from lemmax.theory.facts.database import Database
+from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.numbers.row_maps import Unit
+from lemmax.theory.wong.layer import AttentionLayer, Head
 
 __all__ = ["databases", "integer_matrices", "layers", "low_rank_matrices", "rational_matrices"]
 

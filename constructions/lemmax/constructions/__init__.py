@@ -9,13 +9,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lemmax.constructions.associations import AssociativeMemory, associative_memory
-    from lemmax.constructions.blowups import GramBlowup, gram_blowup
     from lemmax.constructions.compiler import CompiledDatabase, compile_database
-    from lemmax.constructions.context_memory import ContextMemory, memorize
-    from lemmax.constructions.encoders import best_encoder, sequence_encoder
-    from lemmax.constructions.saturation import SaturationHeads, saturation_heads
-    from lemmax.constructions.wong_examples import (
+    from lemmax.constructions.dana.associations import AssociativeMemory, associative_memory
+    from lemmax.constructions.dana.encoders import best_encoder, sequence_encoder
+    from lemmax.constructions.mahdavi.memory import ContextMemory, memorize
+    from lemmax.constructions.mahdavi.saturation import SaturationHeads, saturation_heads
+    from lemmax.constructions.wong.blowups import GramBlowup, gram_blowup
+    from lemmax.constructions.wong.examples import (
         Example33,
         example_2_2,
         example_2_4,
@@ -44,23 +44,23 @@ __all__ = [
 ]
 
 _HOME = {
-    "AssociativeMemory": "associations",
+    "AssociativeMemory": "dana.associations",
     "CompiledDatabase": "compiler",
-    "ContextMemory": "context_memory",
-    "Example33": "wong_examples",
-    "GramBlowup": "blowups",
-    "SaturationHeads": "saturation",
-    "associative_memory": "associations",
-    "best_encoder": "encoders",
+    "ContextMemory": "mahdavi.memory",
+    "Example33": "wong.examples",
+    "GramBlowup": "wong.blowups",
+    "SaturationHeads": "mahdavi.saturation",
+    "associative_memory": "dana.associations",
+    "best_encoder": "dana.encoders",
     "compile_database": "compiler",
-    "example_2_2": "wong_examples",
-    "example_2_4": "wong_examples",
-    "example_3_3": "wong_examples",
-    "figure_1": "wong_examples",
-    "gram_blowup": "blowups",
-    "memorize": "context_memory",
-    "saturation_heads": "saturation",
-    "sequence_encoder": "encoders",
+    "example_2_2": "wong.examples",
+    "example_2_4": "wong.examples",
+    "example_3_3": "wong.examples",
+    "figure_1": "wong.examples",
+    "gram_blowup": "wong.blowups",
+    "memorize": "mahdavi.memory",
+    "saturation_heads": "mahdavi.saturation",
+    "sequence_encoder": "dana.encoders",
 }
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lemmax.theory.database import Database
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
 
 PREDICATES = {"capital": "capital", "currency": "currencycode", "continent": "continentcode"}
 

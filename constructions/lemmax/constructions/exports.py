@@ -10,16 +10,16 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import lemmax.theory.claims
-from lemmax.theory.attention import AttentionLayer
-from lemmax.theory.certificate_arrays import Array, exact_arrays, shape, short_name, shown
+import lemmax.theory.ledger.claims
+from lemmax.theory.certificates.arrays import Array, exact_arrays, shape, short_name, shown
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.wong.layer import AttentionLayer
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-REFERENCES = Path(lemmax.theory.claims.__file__).with_name("references.bib")
+REFERENCES = Path(lemmax.theory.ledger.claims.__file__).with_name("references.bib")
 
 
 def write_bytes(path: str | Path, data: bytes) -> None:

@@ -8,12 +8,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import lemmax.theory
+import lemmax.theory.ledger
 from lemmax import checker
-from lemmax.theory.certificates import Certificate
+from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 
-LEDGER = Path(lemmax.theory.__file__).with_name("ledger.json")
+LEDGER = Path(lemmax.theory.ledger.__file__).with_name("ledger.json")
 FOLDER = Path(__file__).parent / "certificates"
 
 

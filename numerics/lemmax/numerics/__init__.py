@@ -11,14 +11,14 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lemmax.numerics.assumptions import check_assumptions
-    from lemmax.numerics.certify import certify_layer
     from lemmax.numerics.engines import train
     from lemmax.numerics.experiments import experiment
-    from lemmax.numerics.interop import to_transformer_lens
-    from lemmax.numerics.jobs import Dana, Job, Mahdavi, Wong
-    from lemmax.numerics.recipes import recipe
-    from lemmax.numerics.sweeps import sweep
+    from lemmax.numerics.pretrained.assumptions import check_assumptions
+    from lemmax.numerics.training.jobs import Dana, Job, Mahdavi, Wong
+    from lemmax.numerics.training.recipes import recipe
+    from lemmax.numerics.training.sweeps import sweep
+    from lemmax.numerics.twins.certify import certify_layer
+    from lemmax.numerics.twins.transformer_lens import to_transformer_lens
 
 __all__ = [
     "Dana",
@@ -35,16 +35,16 @@ __all__ = [
 ]
 
 _HOME = {
-    "Dana": "jobs",
-    "Job": "jobs",
-    "Mahdavi": "jobs",
-    "Wong": "jobs",
-    "certify_layer": "certify",
-    "check_assumptions": "assumptions",
+    "Dana": "training.jobs",
+    "Job": "training.jobs",
+    "Mahdavi": "training.jobs",
+    "Wong": "training.jobs",
+    "certify_layer": "twins.certify",
+    "check_assumptions": "pretrained.assumptions",
     "experiment": "experiments",
-    "recipe": "recipes",
-    "sweep": "sweeps",
-    "to_transformer_lens": "interop",
+    "recipe": "training.recipes",
+    "sweep": "training.sweeps",
+    "to_transformer_lens": "twins.transformer_lens",
     "train": "engines",
 }
 

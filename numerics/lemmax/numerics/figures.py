@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from lemmax.numerics.results import write_atomically
+from lemmax.numerics.training.results import write_atomically
 from lemmax.theory.errors import LemmaxError
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.

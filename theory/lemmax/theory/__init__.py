@@ -12,22 +12,28 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from lemmax.theory.aot import AoT, AoTHead
-    from lemmax.theory.attention import AttentionLayer, Head
-    from lemmax.theory.attention_rank import aot_rank, bigram_rank
-    from lemmax.theory.database import Database
-    from lemmax.theory.effective_rank import EffectiveRank
-    from lemmax.theory.exact import Matrix
-    from lemmax.theory.kruskal import KruskalRank, kruskal_rank
-    from lemmax.theory.layer_rank import LayerShape, layer_grid
-    from lemmax.theory.layer_tensor import LayerTensor
-    from lemmax.theory.memorization import Memorization, memorizes
-    from lemmax.theory.multihead import ContextHead, MultiHead, multi_head
-    from lemmax.theory.rank import RankResult, certified_rank
-    from lemmax.theory.rowwise import SoftmaxRank, argmax, softmax, softmax_rank, softmax_threshold
-    from lemmax.theory.sequence_encoders import SequenceEncoder, Table
+    from lemmax.theory.dana.encoders import SequenceEncoder, Table
+    from lemmax.theory.dana.transformer import AoT, AoTHead
+    from lemmax.theory.dana.transformer_rank import aot_rank, bigram_rank
+    from lemmax.theory.facts.database import Database
+    from lemmax.theory.mahdavi.layer import ContextHead, MultiHead, multi_head
+    from lemmax.theory.numbers.kruskal_rank import KruskalRank, kruskal_rank
+    from lemmax.theory.numbers.matrices import Matrix
+    from lemmax.theory.numbers.rank import RankResult, certified_rank
+    from lemmax.theory.numbers.row_maps import (
+        SoftmaxRank,
+        argmax,
+        softmax,
+        softmax_rank,
+        softmax_threshold,
+    )
     from lemmax.theory.tensors.decompositions import Decomposition
     from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
+    from lemmax.theory.wong.effective_ranks import EffectiveRank
+    from lemmax.theory.wong.layer import AttentionLayer, Head
+    from lemmax.theory.wong.layer_ranks import LayerShape, layer_grid
+    from lemmax.theory.wong.layer_tensors import LayerTensor
+    from lemmax.theory.wong.memorization import Memorization, memorizes
 
 __all__ = [
     "AoT",
@@ -64,36 +70,36 @@ __all__ = [
 ]
 
 _HOME = {
-    "AoT": "aot",
-    "AoTHead": "aot",
-    "AttentionLayer": "attention",
-    "ContextHead": "multihead",
-    "Database": "database",
+    "AoT": "dana.transformer",
+    "AoTHead": "dana.transformer",
+    "AttentionLayer": "wong.layer",
+    "ContextHead": "mahdavi.layer",
+    "Database": "facts.database",
     "Decomposition": "tensors.decompositions",
-    "EffectiveRank": "effective_rank",
-    "Head": "attention",
-    "KruskalRank": "kruskal",
-    "LayerShape": "layer_rank",
-    "LayerTensor": "layer_tensor",
-    "Matrix": "exact",
-    "Memorization": "memorization",
-    "MultiHead": "multihead",
-    "RankResult": "rank",
-    "SequenceEncoder": "sequence_encoders",
-    "SoftmaxRank": "rowwise",
-    "Table": "sequence_encoders",
+    "EffectiveRank": "wong.effective_ranks",
+    "Head": "wong.layer",
+    "KruskalRank": "numbers.kruskal_rank",
+    "LayerShape": "wong.layer_ranks",
+    "LayerTensor": "wong.layer_tensors",
+    "Matrix": "numbers.matrices",
+    "Memorization": "wong.memorization",
+    "MultiHead": "mahdavi.layer",
+    "RankResult": "numbers.rank",
+    "SequenceEncoder": "dana.encoders",
+    "SoftmaxRank": "numbers.row_maps",
+    "Table": "dana.encoders",
     "TensorRank": "tensors.ranks",
-    "aot_rank": "attention_rank",
-    "argmax": "rowwise",
-    "bigram_rank": "attention_rank",
-    "certified_rank": "rank",
-    "kruskal_rank": "kruskal",
-    "layer_grid": "layer_rank",
-    "memorizes": "memorization",
-    "multi_head": "multihead",
-    "softmax": "rowwise",
-    "softmax_rank": "rowwise",
-    "softmax_threshold": "rowwise",
+    "aot_rank": "dana.transformer_rank",
+    "argmax": "numbers.row_maps",
+    "bigram_rank": "dana.transformer_rank",
+    "certified_rank": "numbers.rank",
+    "kruskal_rank": "numbers.kruskal_rank",
+    "layer_grid": "wong.layer_ranks",
+    "memorizes": "wong.memorization",
+    "multi_head": "mahdavi.layer",
+    "softmax": "numbers.row_maps",
+    "softmax_rank": "numbers.row_maps",
+    "softmax_threshold": "numbers.row_maps",
     "tensor_rank": "tensors.ranks",
 }
 

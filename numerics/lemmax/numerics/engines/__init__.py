@@ -1,7 +1,7 @@
 """Engines that train jobs: the oracle, stacked groups, and compiled kernels.
 
->>> from lemmax.numerics.jobs import Job, Wong
->>> from lemmax.numerics.recipes import recipe
+>>> from lemmax.numerics.training.jobs import Job, Wong
+>>> from lemmax.numerics.training.recipes import recipe
 >>> facts = ((0, 2, 3), (1, 2, 4))
 >>> job = Job(Wong(d_model=2, d_vo=1, d_qk=1, heads=1, database=facts))
 >>> (trained,) = train([job], recipe("wong-guess").changed(steps=300), backend="reference")
@@ -21,14 +21,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lemmax.numerics.engines.run import Measured, Run
-from lemmax.numerics.jobs import Arrays, Job
-from lemmax.numerics.recipes import Recipe, recipe
+from lemmax.numerics.training.jobs import Arrays, Job
+from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
 
 if TYPE_CHECKING:
-    from lemmax.numerics.models import Model
+    from lemmax.numerics.training.models import Model
 
-BACKENDS = ("numba", "reference", "torch")
+_MODULES = {"numba": "compiled", "reference": "reference", "torch": "stacked"}
+BACKENDS = tuple(_MODULES)
 
 
 class UnknownBackend(LemmaxError):
@@ -45,7 +46,7 @@ class Trained:
 
     def model(self) -> Model:
         """The trained module, ready to be converted to its exact twin."""
-        from lemmax.numerics.models import model_of
+        from lemmax.numerics.training.models import model_of
 
         return model_of(self.job.config, self.weights)
 
@@ -86,7 +87,7 @@ def train(
 
     Examples
     --------
-    >>> from lemmax.numerics.jobs import Wong
+    >>> from lemmax.numerics.training.jobs import Wong
     >>> job = Job(Wong(d_model=2, d_vo=1, d_qk=1, heads=1, database=((0, 2, 3), (1, 2, 4))))
     >>> (trained,) = train([job], _recipe("wong-guess").changed(steps=300))
     >>> trained.measured.accuracy, trained.model().to_exact().tokens
@@ -114,7 +115,7 @@ def engine(backend: str) -> Any:
         known = ", ".join(BACKENDS)
         raise UnknownBackend(f"There is no backend {backend!r}; known backends are {known}.")
     try:
-        return import_module(f"lemmax.numerics.engines.{backend}")
+        return import_module(f"lemmax.numerics.engines.{_MODULES[backend]}")
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lemmax"):
             raise

@@ -15,8 +15,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.jobs import Arrays, Dana, Job, Mahdavi, Wong, batches_per_epoch, sinusoids
-from lemmax.numerics.recipes import Recipe
+from lemmax.numerics.training.jobs import (
+    Arrays,
+    Dana,
+    Job,
+    Mahdavi,
+    Wong,
+    batches_per_epoch,
+    sinusoids,
+)
+from lemmax.numerics.training.recipes import Recipe
 
 THRESHOLDS = (0.5, 0.75, 0.95, 0.99)
 _CHUNK = 1 << 22  # floats in a table of contexts held at a time

@@ -14,26 +14,26 @@ from typing import TYPE_CHECKING
 from lemmax.theory.errors import LemmaxError
 
 if TYPE_CHECKING:
-    from lemmax.numerics.experiments.frame import Experiment
+    from lemmax.numerics.experiments.studies import Experiment
 
 EXPERIMENTS = {
-    "wong-fig2": "wong",
-    "wong-fig3": "wong",
-    "wong-fig4": "wong",
-    "dana-fig1a": "dana",
-    "dana-fig1b": "dana",
-    "dana-fig2a": "dana",
-    "dana-fig2b": "dana",
-    "dana-fig3": "dana_mlp",
-    "dana-fig4": "dana_plane",
-    "mahdavi-heads": "mahdavi",
-    "mahdavi-context": "mahdavi",
-    "mahdavi-dh": "mahdavi",
-    "dana-beside": "bigrams",
-    "dana-parity": "parity",
-    "mahdavi-beside": "contexts",
-    "wong-beside": "compiled",
-    "wong-certified": "certified",
+    "wong-fig2": "wong_figures",
+    "wong-fig3": "wong_figures",
+    "wong-fig4": "wong_figures",
+    "dana-fig1a": "dana_figures",
+    "dana-fig1b": "dana_figures",
+    "dana-fig2a": "dana_figures",
+    "dana-fig2b": "dana_figures",
+    "dana-fig3": "dana_fig3",
+    "dana-fig4": "dana_fig4",
+    "mahdavi-heads": "mahdavi_sizes",
+    "mahdavi-context": "mahdavi_sizes",
+    "mahdavi-dh": "mahdavi_sizes",
+    "dana-beside": "dana_beside",
+    "dana-parity": "dana_parity",
+    "mahdavi-beside": "mahdavi_beside",
+    "wong-beside": "wong_beside",
+    "wong-certified": "wong_certified",
 }
 """Names, and the module of each."""
 

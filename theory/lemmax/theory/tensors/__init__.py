@@ -1,6 +1,6 @@
 """The rank of a three-way tensor, bounded from both sides over Q, R and C.
 
-One concept a file: what a tensor is (:mod:`.arrays`), what bounds its rank from above
-(:mod:`.decompositions`, :mod:`.slices`, :mod:`.pivots`), what bounds it from below (:mod:`.lower`),
-and the function that puts them together (:mod:`.ranks`).
+What a tensor and a decomposition are stands here, beside the function that puts all bounds together
+(:mod:`.ranks`); what proves a lower bound is in :mod:`.below`, what writes a decomposition down in
+:mod:`.above`, what looks for one in :mod:`.search`.
 """

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
-from lemmax.theory import certificates
+from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.errors import ShapeError
 from lemmax.theory.latex import Typeset, aligned, latex_matrix, latex_number
 from lemmax.theory.tensors.arrays import Array
@@ -291,7 +291,7 @@ def rank_factorisation(matrix: Array) -> tuple[list[list[fmpq]], list[list[fmpq]
     >>> rank_factorisation(np.array([[1, 1], [2, 2]]))
     ([[1, 2]], [[1, 1]])
     """
-    from lemmax.theory.rank import pivot_columns
+    from lemmax.theory.numbers.rank import pivot_columns
 
     entries = matrix.tolist()
     echelon, rank = fmpq_mat(fmpz_mat(entries)).rref()

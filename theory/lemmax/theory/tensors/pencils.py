@@ -27,10 +27,8 @@ from typing import Literal
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
-from lemmax.theory import certificates
-from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo, slices
-from lemmax.theory.tensors.decompositions import Decomposition, Family, Term
-from lemmax.theory.tensors.linear import (
+from lemmax.theory.certificates import writing as certificates
+from lemmax.theory.numbers.linear import (
     Columns,
     evaluate,
     independent,
@@ -42,7 +40,9 @@ from lemmax.theory.tensors.linear import (
     rank,
     real_roots,
 )
-from lemmax.theory.tensors.lower import PRIME, LowerBound, Step, flattening_bound
+from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo, slices
+from lemmax.theory.tensors.below.chains import PRIME, LowerBound, Step, flattening_bound
+from lemmax.theory.tensors.decompositions import Decomposition, Family, Term
 
 Field = Literal["Q", "R", "C"]
 

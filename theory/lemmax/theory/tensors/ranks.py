@@ -9,19 +9,19 @@ from typing import Any, get_args
 
 import numpy as np
 
-from lemmax.theory import certificates
-from lemmax.theory.certificates import Certificate
+from lemmax.theory.certificates import writing as certificates
+from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
-from lemmax.theory.tensors.algebras import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
+from lemmax.theory.tensors.below.algebras import alder_strassen
+from lemmax.theory.tensors.below.chains import LowerBound, flattening_bound
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.kantorovich import RealDecomposition, real_fit
-from lemmax.theory.tensors.least_squares import late
-from lemmax.theory.tensors.lower import LowerBound, flattening_bound
-from lemmax.theory.tensors.sms import NotADecomposition
-from lemmax.theory.tensors.solve import Field, Solution, realise, solve
-from lemmax.theory.tensors.words import in_words
+from lemmax.theory.tensors.descriptions import in_words
+from lemmax.theory.tensors.files import NotADecomposition
+from lemmax.theory.tensors.pipeline import Field, Solution, realise, solve
+from lemmax.theory.tensors.search.least_squares import late
+from lemmax.theory.tensors.search.real_terms import RealDecomposition, real_fit
 
 _EXACT = 0.9  # the share of the time for exact terms; the rest is for real ones
 
@@ -103,7 +103,7 @@ class TensorRank(Typeset):
     def with_decomposition(self, other: Decomposition) -> TensorRank:
         """This result with a decomposition made elsewhere, where that one is shorter.
 
-        Raises :class:`~lemmax.theory.tensors.sms.NotADecomposition` if it does not add up to the
+        Raises :class:`~lemmax.theory.tensors.files.NotADecomposition` if it does not add up to the
         tensor.
         """
         if other.shape != self.array.shape:
@@ -130,7 +130,7 @@ class TensorRank(Typeset):
         """This result with a real decomposition that is proved to exist, where it is shorter.
 
         ``decomposition`` stays, for its terms are explicit. Raises
-        :class:`~lemmax.theory.tensors.sms.NotADecomposition` over Q, or if nothing is proved.
+        :class:`~lemmax.theory.tensors.files.NotADecomposition` over Q, or if nothing is proved.
         """
         if self.field == "Q":
             raise NotADecomposition("Real terms do not bound the rank over Q.")
@@ -207,7 +207,7 @@ def tensor_rank(
     Parameters
     ----------
     db_or_array
-        A :class:`~lemmax.theory.database.Database`, or anything that numpy reads as a
+        A :class:`~lemmax.theory.facts.database.Database`, or anything that numpy reads as a
         three-dimensional array of integers.
     field
         ``"Q"``, ``"R"`` or ``"C"``: the rank depends on it.

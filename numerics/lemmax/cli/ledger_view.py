@@ -1,0 +1,150 @@
+"""The ledger as people see it: a table of all claims, and one claim with everything about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+import lemmax.theory.ledger.verdicts
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.claims import KINDS, load_claims
+from lemmax.theory.ledger.verdicts import read_ledger, stale
+
+LEDGER = Path(lemmax.theory.ledger.verdicts.__file__).with_name("ledger.json")
+
+COLOURS = {
+    "holds": "green",
+    "repaired": "cyan",
+    "refuted": "red",
+    "supported": "yellow",
+    "reproduced": "green",
+    "not-reproduced": "red",
+    "recipe-dependent": "yellow",
+    "stale": "magenta",
+}
+
+
+_LISTED = (
+    "id",
+    "paper",
+    "kind",
+    "number",
+    "title",
+    "verdict",
+    "grade",
+    "source",
+    "repaired_by",
+)
+
+
+def entries(ledger: Path = LEDGER) -> dict[str, dict[str, Any]]:
+    """Everything about every claim: statement, verdict, evidence, its place in the graph.
+
+    A claim that changed after the ledger was written has the verdict ``stale``.
+    """
+    catalogue = load_claims()
+    record = read_ledger(ledger)
+    outdated = set(stale(record, catalogue))
+    found = {}
+    for claim in catalogue:
+        entry = record.claims.get(claim.id, {})
+        fresh = claim.id not in outdated
+        found[claim.id] = {
+            "id": claim.id,
+            "paper": claim.paper,
+            "kind": claim.kind,
+            "number": claim.number,
+            "title": claim.title,
+            "statement": claim.statement.strip(),
+            "reading": claim.reading,
+            "place": claim.place,
+            "source": claim.source,
+            "verdict": entry["verdict"] if fresh else "stale",
+            "grade": entry["grade"] if fresh else None,
+            "repaired_by": claim.repaired_by,
+            "uses": list(claim.uses),
+            "used_by": list(catalogue.used_by(claim.id)),
+            "evidence": entry.get("evidence", []),
+        }
+    return found
+
+
+def listed(paper: str | None = None) -> list[dict[str, Any]]:
+    """All claims that can have a verdict, with the verdict that the ledger derived."""
+    papers = load_claims().papers
+    if paper is not None and paper not in papers:
+        known = ", ".join(sorted(papers))
+        raise LemmaxError(f"There is no paper {paper!r}; the papers are {known}.")
+    return [
+        {name: entry[name] for name in _LISTED}
+        for entry in entries().values()
+        if entry["kind"] != "D" and paper in (None, entry["paper"])
+    ]
+
+
+def one(identifier: str) -> dict[str, Any]:
+    """Everything about one claim."""
+    load_claims()[identifier]  # an unknown claim is refused by name
+    return entries()[identifier]
+
+
+def certificates_of(identifier: str) -> list[str]:
+    """The names of the shipped certificates that are evidence for a claim."""
+    found = (c for item in one(identifier)["evidence"] for c in item.get("certificates", ()))
+    return sorted({name.removesuffix(".json") for name in found})
+
+
+def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
+    """The table, and how many claims have which verdict."""
+    table = Table(box=None, pad_edge=False)
+    for name in ("id", "kind", "verdict", "grade"):  # never cut: a reader copies them
+        longest = max((len(row[name] or "-") for row in entries), default=1)
+        table.add_column(name, no_wrap=True, min_width=longest)
+    table.add_column("source", no_wrap=True)
+    table.add_column("what", no_wrap=True, overflow="ellipsis")
+    for row in entries:
+        table.add_row(
+            row["id"],
+            row["kind"],
+            Text(row["verdict"], COLOURS.get(row["verdict"], "")),
+            row["grade"] or "-",
+            row["source"],
+            row["title"],
+        )
+    console.print(table)
+    counts = Counter(row["verdict"] for row in entries)
+    told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
+    kinds = ", ".join(f"{letter} {name}" for letter, name in KINDS.items() if letter != "D")
+    console.print(f"{len(entries)} claims: {told}. Kinds: {kinds}.")
+
+
+def show_one(entry: dict[str, Any], console: Console) -> None:
+    """One claim as a page of text."""
+    console.print(Text(f"{entry['id']}  ({entry['number']}, {entry['place']})", "bold"))
+    console.print(Text(entry["statement"]))
+    if entry["reading"]:
+        console.print(Text(f"Reading: {entry['reading'].strip()}"))
+    verdict = Text("verdict: ")
+    verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
+    verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")
+    console.print(verdict)
+    if entry["repaired_by"]:
+        console.print(Text(f"repaired by: {entry['repaired_by']}"))
+    for item in entry["evidence"]:
+        scope = f"  [{item['scope']}]" if "scope" in item else ""
+        direction = "" if item["direction"] == "for" else f" {item['direction']}"
+        line = f"  {item['outcome']}: {item['grade']}{direction}  {item['test']}{scope}"
+        console.print(Text(line))
+        for name in item.get("certificates", ()):
+            console.print(Text(f"    certificate: {name}"))
+        if "details" in item:
+            console.print(Text(f"    {item['details']}"))
+    for label, key in (("rests on", "uses"), ("used by", "used_by")):
+        if entry[key]:
+            console.print(Text(f"{label}: {', '.join(entry[key])}"))

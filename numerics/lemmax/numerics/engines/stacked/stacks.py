@@ -1,0 +1,204 @@
+"""Groups of models as stacked tensors, and Adam over all of them at once.
+
+Parameters, gradients and both moments are four flat tensors with views (G, …) into them, so that a
+step of Adam is five operations however many parameters there are. Every gradient is contiguous with
+its parameter by construction. (``torch.optim.Adam(fused=True)`` on the CPU computes wrong updates,
+silently, when a gradient has other strides than its parameter.)
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from lemmax.numerics.engines.run import Measured, Run, measure
+from lemmax.numerics.training.jobs import Arrays, Job
+from lemmax.numerics.training.recipes import Recipe
+
+
+class Stack:
+    """Named parameters of G models in flat storage."""
+
+    def __init__(
+        self, shapes: Mapping[str, tuple[int, ...]], models: int, dtype: torch.dtype, device: str
+    ) -> None:
+        self.shapes, self.models = dict(shapes), models
+        size = models * sum(int(np.prod(shape)) for shape in self.shapes.values())
+        self.p, self.g, self.m, self.v = (
+            torch.zeros(size, dtype=dtype, device=device) for _ in range(4)
+        )
+        self.parameters, self.gradients = self._views(self.p), self._views(self.g)
+
+    def _views(self, flat: Tensor) -> dict[str, Tensor]:
+        views, start = {}, 0
+        for name, shape in self.shapes.items():
+            size = self.models * int(np.prod(shape))
+            views[name] = flat[start : start + size].view(self.models, *shape)
+            start += size
+        return views
+
+    def adam(self, recipe: Recipe, step: int, rate: float) -> None:
+        """One step, counted from 1, with the formulas of ``torch.optim.Adam``."""
+        beta1, beta2 = recipe.beta1, recipe.beta2
+        self.m.lerp_(self.g, 1 - beta1)
+        self.v.mul_(beta2).addcmul_(self.g, self.g, value=1 - beta2)
+        root = (1 - beta2**step) ** 0.5
+        denominator = self.v.sqrt().div_(root).add_(recipe.eps)
+        self.p.addcdiv_(self.m, denominator, value=-rate / (1 - beta1**step))
+
+    def kept(self, models: Sequence[int]) -> Stack:
+        """The stack of some of its models, in the same shapes."""
+        device = str(self.p.device)
+        smaller = Stack(self.shapes, len(models), self.p.dtype, device)
+        chosen = torch.tensor(list(models), device=self.p.device)
+        for new, old in ((smaller.p, self.p), (smaller.m, self.m), (smaller.v, self.v)):
+            views = smaller._views(new)
+            for name, view in self._views(old).items():
+                views[name].copy_(view[chosen])
+        return smaller
+
+
+class StackedRun(Run):
+    """A group of models in training; a model that has stopped leaves, the padding stays."""
+
+    def __init__(
+        self,
+        jobs: Sequence[Job],
+        recipe: Recipe,
+        initial: Sequence[Arrays] | None,
+        device: str,
+    ) -> None:
+        super().__init__(jobs, recipe)
+        self.device, self.dtype = device, getattr(torch, recipe.dtype)
+        self.active = list(range(len(self.jobs)))
+        self.ended: dict[int, tuple[Arrays, Measured]] = {}
+        self.recent: list[list[float]] = [[] for _ in self.jobs]
+        self.prepare()
+        self.stack = Stack(self.shapes(), len(self.jobs), self.dtype, device)
+        for number, job in enumerate(self.jobs):
+            weights = job.initial(recipe) if initial is None else initial[number]
+            for name, array in self.inward(number, weights).items():
+                view = self.stack.parameters[name][number]
+                corner = tuple(slice(0, n) for n in array.shape)
+                view[corner] = torch.as_tensor(np.ascontiguousarray(array)).to(view)
+        self.select()
+
+    @abstractmethod
+    def prepare(self) -> None:
+        """Fix the padded sizes and the data; called once, with all jobs."""
+
+    @abstractmethod
+    def shapes(self) -> dict[str, tuple[int, ...]]:
+        """Padded shapes of the stacked parameters."""
+
+    @abstractmethod
+    def inward(self, number: int, weights: Arrays) -> Arrays:
+        """A job's weights in the layout of the stack, unpadded."""
+
+    @abstractmethod
+    def outward(self, number: int, weights: dict[str, Tensor]) -> Arrays:
+        """A job's weights from the layout of the stack, padding removed."""
+
+    @abstractmethod
+    def select(self) -> None:
+        """Take the data of the active jobs; called when their number changes."""
+
+    @abstractmethod
+    def gradient(self, step: int) -> None:
+        """Write all gradients of a step, and the accuracies of its batches if they count."""
+
+    @property
+    def counts(self) -> bool:
+        """Whether the accuracy on the batch of the present step is recorded."""
+        last = self.recipe.last_batches
+        return last > 0 and self.step >= self.steps - last
+
+    def advance(self, until: int) -> None:
+        with torch.no_grad():
+            while self.step < min(until, self.steps) and self.active:
+                self.gradient(self.step)
+                rate = self.recipe.rate(self.step, self.steps)
+                self.stack.adam(self.recipe, self.step + 1, rate)
+                self.step += 1
+                if self.looks(self.step):
+                    self._compact()
+
+    def _compact(self) -> None:
+        tau, stay = self.recipe.stop or 0.0, []
+        for place, number in enumerate(self.active):
+            measured = self._measure(place)
+            if measured.memorized(tau):
+                self.ended[number] = (self._weights(place), measured)
+            else:
+                stay.append(place)
+        if len(stay) < len(self.active):
+            self._keep(stay)
+
+    def _keep(self, places: Sequence[int]) -> None:
+        self.active = [self.active[place] for place in places]
+        if self.active:
+            self.stack = self.stack.kept(places)
+            self.select()
+
+    def _weights(self, place: int) -> Arrays:
+        tensors = {name: view[place] for name, view in self.stack.parameters.items()}
+        return self.outward(self.active[place], tensors)
+
+    def _measure(self, place: int) -> Measured:
+        number = self.active[place]
+        recent = self.recent[number]
+        mean = float(np.mean(recent)) if recent else None
+        return measure(self.jobs[number], self.recipe, self._weights(place), self.step, mean)
+
+    @property
+    def finished(self) -> bool:
+        return not self.active or self.step >= self.steps
+
+    def weights(self) -> list[Arrays]:
+        found = {number: weights for number, (weights, _) in self.ended.items()}
+        found |= {number: self._weights(place) for place, number in enumerate(self.active)}
+        return [found[number] for number in range(len(self.jobs))]
+
+    def measured(self) -> list[Measured]:
+        found = {number: measured for number, (_, measured) in self.ended.items()}
+        found |= {number: self._measure(place) for place, number in enumerate(self.active)}
+        return [found[number] for number in range(len(self.jobs))]
+
+    def state(self) -> Arrays:
+        arrays: Arrays = {"step": np.array(self.step), "active": np.array(self.active, np.int64)}
+        for name in ("p", "m", "v"):
+            arrays[name] = getattr(self.stack, name).cpu().numpy().copy()
+        for number, recent in enumerate(self.recent):
+            arrays[f"recent.{number}"] = np.array(recent)
+        for number, (weights, measured) in self.ended.items():
+            arrays[f"ended.{number}.steps"] = np.array(measured.steps)
+            for name, array in weights.items():
+                arrays[f"ended.{number}.weights.{name}"] = array
+        return arrays
+
+    def restore(self, arrays: Arrays) -> None:
+        self.recent = [[float(x) for x in arrays[f"recent.{n}"]] for n in range(len(self.jobs))]
+        self.ended = {}
+        for name in [name for name in arrays if name.endswith(".steps")]:
+            number = int(name.split(".")[1])
+            prefix = f"ended.{number}.weights."
+            weights = {n[len(prefix) :]: a for n, a in arrays.items() if n.startswith(prefix)}
+            steps = int(arrays[name])
+            measured = measure(self.jobs[number], self.recipe, weights, steps)
+            self.ended[number] = (weights, measured)
+        self.step = int(arrays["step"])
+        self.active = [int(number) for number in arrays["active"]]
+        if self.active:
+            self.stack = Stack(self.shapes(), len(self.active), self.dtype, self.device)
+            for name in ("p", "m", "v"):
+                getattr(self.stack, name).copy_(torch.from_numpy(arrays[name]))
+            self.select()
+
+    def tensor(self, array: Any, dtype: torch.dtype | None = None) -> Tensor:
+        """An array on the device, in the precision of the recipe unless another is named."""
+        return torch.as_tensor(np.ascontiguousarray(array)).to(self.device, dtype or self.dtype)

@@ -1,0 +1,201 @@
+"""Dana, Pydi and Chevaleyre 2024, Figure 3: attention heads against an MLP at equal parameters.
+
+At the place of H heads of dimension d stands one such head with an MLP of width 2 d (H - 1), whose
+number of parameters differs by its biases alone. The public code trains 16,384 batches of 1,024
+pairs of N = 70 tokens, at seven sizes. Here are four of them with the 4,096 batches of 256 of the
+other figures, and three at d = 10 with 4,096 batches of 1,024.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Literal, TypeAlias
+
+import numpy as np
+
+from lemmax.numerics.experiments.dana_figures import (
+    HEAD_COUNTS,
+    SATURATED,
+    bounds,
+    curve,
+    published,
+    repeated,
+)
+from lemmax.numerics.experiments.statistics import Estimate, Floats, grand_mean, mean
+from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
+from lemmax.numerics.figures import PALETTE
+from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.recipes import recipe
+from lemmax.theory.ledger.verdicts import Verdict
+
+N, DIMENSIONS = 70, (10, 7, 13)
+EQUAL = 0.05  # a mean difference in accuracy below this much counts as none
+Kind: TypeAlias = Literal["attention", "mlp"]
+
+
+def _points(dimensions: Sequence[int], heads: Sequence[int]) -> list[Dana]:
+    """One head, which both kinds begin with, then H heads and the MLP in their place."""
+    found = []
+    for d in dimensions:
+        for H in heads:
+            found.append(Dana(N, d, d, H, "direct"))
+            if H > 1:
+                found.append(Dana(N, d, d, 1, "direct", width=2 * d * (H - 1)))
+    return found
+
+
+SHORT = Study(
+    "dana-mlp",
+    recipe("dana-code"),
+    repeated(_points(DIMENSIONS, (1, 6, 16, 26)), 1, repetitions=3),
+)
+LONG = Study(
+    "dana-mlp-long",
+    recipe("dana-code-mlp"),
+    repeated(_points((10,), (1, 6, 16)), 1, repetitions=3),
+)
+
+
+def parameters(config: Dana) -> int:
+    """All parameters of a model.
+
+    >>> parameters(Dana(70, 10, 10, 6, "direct")), parameters(Dana(70, 10, 10, 1, "direct", 100))
+    (3820, 3920)
+    """
+    return sum(int(np.prod(shape)) for shape in config.shapes().values())
+
+
+def kind_of(config: Dana, kind: Kind) -> bool:
+    """Whether a model is of a kind; one head without an MLP begins both."""
+    return config.width == 0 if kind == "attention" else config.H == 1
+
+
+def against_parameters(rows: Sequence[Row], kind: Kind, d: int) -> tuple[Floats, Floats]:
+    """Numbers of parameters and accuracies of the models of a kind."""
+    chosen = [
+        row
+        for row in rows
+        if isinstance(row.job.config, Dana)
+        and row.job.config.d == d
+        and kind_of(row.job.config, kind)
+    ]
+    counts = [parameters(r.job.config) for r in chosen if isinstance(r.job.config, Dana)]
+    return np.array(counts, dtype=np.float64), curve(chosen, "H")[1]
+
+
+def advantage(rows: Sequence[Row], d: int) -> Estimate | None:
+    """Accuracy of the MLP less that of the heads at their number of parameters.
+
+    The MLP's accuracy is interpolated linearly between its sizes. The mean is over the sizes beyond
+    one head at which not both are saturated, and over the repetitions, whose scatter gives the
+    interval. None where nothing was trained.
+    """
+    heads, mlp = [], []
+    for seed in sorted({row.job.seed for row in rows}):
+        some = [row for row in rows if row.job.seed == seed]
+        (x, own), (counts, accuracy) = (
+            against_parameters(some, kind, d) for kind in ("attention", "mlp")
+        )
+        if not len(x):
+            return None
+        order = np.argsort(x)
+        heads.append(own[order][1:])
+        sizes = np.argsort(counts)
+        mlp.append(np.interp(x[order][1:], counts[sizes], accuracy[sizes]))
+    means = np.mean(heads, axis=0), np.mean(mlp, axis=0)
+    open_ = (means[0] < SATURATED) | (means[1] < SATURATED)
+    return grand_mean((np.array(mlp) - np.array(heads)).T[open_])
+
+
+def judge_mlp(rows: Rows) -> list[Judgement]:
+    """Equal iff the mean difference is surely below .05 in every dimension, under both recipes.
+
+    It is the recipe's if one recipe gives equality and the other does not, or if they give opposite
+    differences in one dimension.
+    """
+    told, equal, signs = [], [], []
+    for study in (SHORT, LONG):
+        by_d = {d: e for d in DIMENSIONS if (e := advantage(rows[study.name], d)) is not None}
+        parts = ", ".join(f"{e} at d = {d}" for d, e in by_d.items())
+        number = len({row.job.seed for row in rows[study.name]})
+        told.append(f"{study.recipe.name} ({number} repetition{'s' * (number > 1)}): {parts}")
+        equal.append(all(e.within(-EQUAL, EQUAL) for e in by_d.values()))
+        signs.append({d: e.value > 0 for d, e in by_d.items() if e.apart(-EQUAL, EQUAL)})
+    own = ", ".join(f"{_published_advantage(d):.3f} at d = {d}" for d in DIMENSIONS)
+    sentence = (
+        "Accuracy of an MLP less that of attention heads at equal numbers of parameters, mean over "
+        f"sizes below saturation: {'; '.join(told)}. The authors' recorded accuracies give {own}."
+    )
+    verdict: Verdict | None = None
+    if all(equal):
+        verdict = "reproduced"
+    elif (any(equal) and any(signs)) or any(signs[1].get(d, s) != s for d, s in signs[0].items()):
+        verdict = "recipe-dependent"
+    elif all(signs):
+        verdict = "not-reproduced"
+    return [Judgement("dana/figure-3", verdict, sentence)]
+
+
+def _published_advantage(d: int) -> float:
+    """The same of the authors' accuracies, which are given at equal sizes."""
+    heads, mlp = (np.array(published()["mlp"][k][str(d)])[:, 1] for k in ("attention", "mlp"))
+    open_ = (heads < SATURATED) | (mlp < SATURATED)
+    open_[0] = False
+    return float((mlp - heads)[open_].mean())
+
+
+def draw_mlp(rows: Rows, figure: Any) -> None:
+    """Accuracy against the number of parameters: a panel a dimension."""
+    figure.set_size_inches(8, 3.4)
+    panels = figure.subplots(1, 3, sharey=True)
+    styles = {"attention": ("o", "--"), "mlp": ("s", "-")}
+    for axes, d in zip(panels, sorted(DIMENSIONS), strict=True):
+        base = parameters(Dana(N, d, d, 1, "direct"))
+        for kind, marker in (("attention", "x"), ("mlp", "+")):
+            points = np.array(published()["mlp"][kind][str(d)])
+            count = base + 4 * d * d * (points[:, 0] - 1)
+            label = f"recorded by the authors, {_named(kind)}"
+            axes.plot(count, points[:, 1], marker, color="black", label=label)
+        for colour, study in zip(PALETTE, (SHORT, LONG), strict=False):
+            _curves(axes, rows[study.name], d, colour, study.recipe.name, styles)
+        heads = np.array(HEAD_COUNTS, dtype=np.float64)
+        for style, (name, y) in zip((":", "-."), bounds(N, heads, d, d).items(), strict=False):
+            axes.plot(base + 4 * d * d * (heads - 1), y, style, color="grey", label=name)
+        axes.set(xlabel="parameters", title=f"d = d_h = {d}, N = {N}", ylim=(0, 1.02))
+    panels[0].set_ylabel("accuracy")
+    found = panels[1].get_legend_handles_labels()  # d = 10 has every curve
+    figure.legend(*found, loc="outside lower center", ncols=4, frameon=False, fontsize=6)
+
+
+def _named(kind: str) -> str:
+    return "heads" if kind == "attention" else "MLP"
+
+
+def _curves(axes: Any, rows: Sequence[Row], d: int, colour: str, name: str, styles: Any) -> None:
+    kinds: tuple[Kind, ...] = ("attention", "mlp")
+    for kind in kinds:
+        x, y = against_parameters(rows, kind, d)
+        if not len(x):
+            continue
+        found = [(size, mean(y[x == size])) for size in np.unique(x)]
+        half = np.array([e.high - e.value for _, e in found])
+        marker, line = styles[kind]
+        axes.errorbar(
+            [size for size, _ in found],
+            [e.value for _, e in found],
+            yerr=np.where(np.isfinite(half), half, 0.0),
+            fmt=marker,
+            linestyle=line,
+            color=colour,
+            markersize=3,
+            capsize=2,
+            linewidth=0.8,
+            label=f"{name}, {_named(kind)}",
+        )
+
+
+EXPERIMENTS = {
+    "dana-fig3": Experiment(
+        "dana-fig3", "Attention heads against an MLP", (SHORT, LONG), judge_mlp, draw_mlp
+    )
+}

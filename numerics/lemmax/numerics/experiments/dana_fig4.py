@@ -1,0 +1,129 @@
+"""Dana, Pydi and Chevaleyre 2024, Figure 4: accuracy against H in the plane, N = 10.
+
+The text has d_h = 5, the public code d_h = 2; both are trained, with the maps of the code and with
+those of equation (1).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from lemmax.numerics.experiments.dana_figures import (
+    SATURATED,
+    as_coded,
+    bounds,
+    draw_bounds,
+    draw_means,
+    published,
+    repeated,
+    repetitions,
+)
+from lemmax.numerics.experiments.statistics import Estimate, Floats, fit, mean
+from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
+from lemmax.numerics.figures import PALETTE
+from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.recipes import recipe
+from lemmax.theory.ledger.verdicts import Verdict
+
+N, D, HEAD_COUNTS = 10, 2, (1, 5, 9, 13, 17, 21)
+PRINTED, NEAR = 1.7, 0.3  # about 1.7: within .3 of it
+SETTINGS = {
+    "code, d_h = 2": (2, True),
+    "code, d_h = 5": (5, True),
+    "equation (1), d_h = 2": (2, False),
+    "equation (1), d_h = 5": (5, False),
+}
+
+PLANE = Study(
+    "dana-plane",
+    recipe("dana-code"),
+    repeated(
+        [as_coded(N, D, d_h, H) for d_h in (2, 5) for H in HEAD_COUNTS]
+        + [Dana(N, D, d_h, H, "per-head") for d_h in (2, 5) for H in HEAD_COUNTS],
+        5,
+        repetitions=20,
+    ),
+)
+
+
+def setting(rows: Sequence[Row], d_h: int, coded: bool) -> tuple[Floats, Floats, Floats]:
+    """Heads, accuracies and repetitions of the rows of one setting."""
+    chosen = [
+        (row.job.config.H, row.recent, row.job.seed)
+        for row in rows
+        if isinstance(row.job.config, Dana)
+        and (row.job.config.d_h, row.job.config.scaled) == (d_h, coded)
+    ]
+    H, accuracy, seed = np.array(chosen, dtype=np.float64).T
+    return H, accuracy, seed
+
+
+def factor(H: Floats, accuracy: Floats, seed: Floats, d_h: int) -> Estimate:
+    """Associations gained by a head, in units of d_h: the mean of the repetitions' slopes.
+
+    Sizes whose mean is saturated are left out, and guessing is taken out as in Corollary 2.
+    """
+    below = np.isin(H, [a for a in np.unique(H) if accuracy[a == H].mean() < SATURATED])
+    unit = d_h / N**2 * (1 - 1 / N)
+    slopes = [
+        fit(H[chosen], accuracy[chosen], 1).leading.value / unit
+        for s in np.unique(seed)
+        for chosen in [below & (seed == s)]
+    ]
+    return mean(slopes)
+
+
+def judge_plane(rows: Rows) -> list[Judgement]:
+    """Within .3 of 1.7 in all settings, in none and on one side, or in some."""
+    found = rows[PLANE.name]
+    factors = {name: factor(*setting(found, *s), s[0]) for name, s in SETTINGS.items()}
+    heads, accuracy = np.array(published()["plane"]["heads"], dtype=np.float64).T
+    theirs = factor(heads, accuracy, np.zeros_like(heads), published()["plane"]["d_h"]).value
+    told = "; ".join(f"{name}: {e}" for name, e in factors.items())
+    sentence = (
+        f"Associations gained by a head at d = 2, N = 10, in units of d_h ({repetitions(found)}): "
+        f"{told}. The authors' recorded accuracies (d_h = 2) give {theirs:.2f}; printed is 1.7."
+    )
+    ends = (PRINTED - NEAR, PRINTED + NEAR)
+    within = [e.within(*ends) for e in factors.values()]
+    sides = {bool(e.low > ends[1]) for e in factors.values() if e.apart(*ends)}
+    apart = [e.apart(*ends) for e in factors.values()]
+    verdict: Verdict | None = None
+    if all(within):
+        verdict = "reproduced"
+    elif (any(within) and any(apart)) or len(sides) == 2:
+        verdict = "recipe-dependent"
+    elif all(apart):
+        verdict = "not-reproduced"
+    return [Judgement("dana/figure-4", verdict, sentence)]
+
+
+def draw_plane(rows: Rows, figure: Any) -> None:
+    """Accuracy against H, a panel for each head dimension."""
+    figure.set_size_inches(7, 3.4)
+    panels = figure.subplots(1, 2, sharey=True)
+    sizes = np.array(HEAD_COUNTS, dtype=np.float64)
+    for axes, d_h in zip(panels, (2, 5), strict=True):
+        if d_h == published()["plane"]["d_h"]:
+            points = np.array(published()["plane"]["heads"])
+            axes.plot(*points.T, "x", color="black", label="recorded by the authors")
+        for colour, marker, coded, label in (
+            (PALETTE[0], "o", True, "lemmax, as coded"),
+            (PALETTE[1], "s", False, "lemmax, a map for each head"),
+        ):
+            x, y, _ = setting(rows[PLANE.name], d_h, coded)
+            draw_means(axes, x, y, colour, label, marker)
+        draw_bounds(axes, sizes, bounds(N, sizes, d_h, D))
+        axes.set(xlabel="H", title=f"d = 2, d_h = {d_h}, N = {N}", ylim=(0, 1.02))
+        axes.set_xticks(HEAD_COUNTS)
+    panels[0].set_ylabel("accuracy")
+    found = panels[0].get_legend_handles_labels()
+    figure.legend(*found, loc="outside lower center", ncols=3, frameon=False, fontsize=6)
+
+
+EXPERIMENTS = {
+    "dana-fig4": Experiment("dana-fig4", "Accuracy in the plane", (PLANE,), judge_plane, draw_plane)
+}

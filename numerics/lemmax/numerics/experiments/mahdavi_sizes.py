@@ -1,0 +1,245 @@
+"""Mahdavi, Liao and Thrampoulidis 2024: memorized examples against heads, context and d_h.
+
+The paper's own sizes (d = 64, n = 32, 20 heads, T up to 130,000, at least 50,000 steps) take GPU
+days. These are reduced: d = 16, T = 400 examples of 100 classes, full batches, 3,000 steps. The
+scale ``paper`` means at least the paper's six repetitions of the reduced sizes, not its sizes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, fit, mean
+from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.figures import PALETTE
+from lemmax.numerics.training.jobs import Job, Mahdavi
+from lemmax.numerics.training.recipes import recipe
+from lemmax.theory.ledger.verdicts import Verdict
+
+D, T, SMALL = 16, 400, 3
+SATURATED, STRAIGHT = 0.95, 0.05
+FLAT = 0.05  # a share of T for each doubling of d_h, below which a curve counts as flat
+Size: TypeAlias = tuple[int, int, int]
+
+
+def _jobs(
+    sizes: Sequence[Size], repetitions: int, more: Sequence[Size] = ()
+) -> Callable[[Scale], list[Job]]:
+    """Every (n, H, d_h), repetition after repetition, each with its own data.
+
+    The first repetitions are the small scale. Beyond them ``more`` is added, to them and to each
+    further one, and what is saturated (eight heads) is left out.
+    """
+
+    def job(size: Size, seed: int) -> Job:
+        n, H, d_h = size
+        return Job(Mahdavi(D, n, H, T, d_h=d_h, data_seed=seed), seed)
+
+    def jobs(scale: Scale) -> list[Job]:
+        found = [job(size, seed) for seed in range(SMALL) for size in sizes]
+        if scale == "small":
+            return found
+        found += [job(size, seed) for seed in range(SMALL) for size in more]
+        open_ = sorted({*more, *(size for size in sizes if size[1] < 8)})
+        return found + [job(size, seed) for seed in range(SMALL, repetitions) for size in open_]
+
+    return jobs
+
+
+RECIPE = recipe("mahdavi-full")
+HEADS = Study(
+    "mahdavi-heads",
+    RECIPE,
+    _jobs([(8, H, 16) for H in (1, 2, 4, 6, 8)], 10, [(8, 3, 16), (8, 5, 16)]),
+)
+CONTEXT = Study("mahdavi-context", RECIPE, _jobs([(n, 4, 16) for n in (2, 4, 8, 16)], 6))
+HEAD_DIMENSION = Study("mahdavi-dh", RECIPE, _jobs([(4, 4, d_h) for d_h in (1, 2, 4, 8, 16)], 10))
+
+
+def curve(rows: Sequence[Row], along: str) -> tuple[Floats, Floats]:
+    """A size and the share of examples memorized, row by row."""
+    x = np.array([getattr(row.job.config, along) for row in rows], dtype=np.float64)
+    return x, np.array([row.accuracy for row in rows])
+
+
+def means(x: Floats, y: Floats) -> tuple[Floats, Floats]:
+    """The sizes in order, and the mean at each."""
+    sizes = np.unique(x)
+    return sizes, np.array([y[x == size].mean() for size in sizes])
+
+
+def over_repetitions(
+    rows: Sequence[Row], along: str, statistic: Callable[[Floats, Floats], float]
+) -> Estimate:
+    """The mean of a statistic of each repetition, with Student's interval."""
+    found = []
+    for seed in sorted({row.job.seed for row in rows}):
+        found.append(statistic(*curve([row for row in rows if row.job.seed == seed], along)))
+    return mean(found)
+
+
+def undecided(estimate: Estimate, limit: float, repetitions: int) -> str:
+    """Why an interval that crosses ±limit decides nothing, and how many repetitions would.
+
+    >>> undecided(Estimate(0.03, -0.01, 0.07), 0.05, 10)
+    'Undecided: the interval crosses ±0.05; at this scatter about 40 repetitions would decide.'
+    """
+    gap = abs(limit - abs(estimate.value))
+    needed = repetitions * ((estimate.high - estimate.low) / 2 / gap) ** 2
+    return (
+        f"Undecided: the interval crosses ±{limit}; at this scatter about {needed:.0f} repetitions "
+        "would decide."
+    )
+
+
+def _setting(rows: Sequence[Row]) -> str:
+    number = _number(rows)
+    return f"d = {D}, T = {T}, {number} repetition{'s' * (number > 1)}, recipe {RECIPE.name}"
+
+
+def _number(rows: Sequence[Row]) -> int:
+    """The number of repetitions."""
+    return len({row.job.seed for row in rows})
+
+
+def _counts(x: Floats, y: Floats, name: str) -> str:
+    pairs = zip(*means(x, y), strict=True)
+    return ", ".join(f"{T * share:.0f} at {name} = {size:.0f}" for size, share in pairs)
+
+
+def judge_heads(rows: Rows) -> list[Judgement]:
+    """Linear below saturation: the quadratic fit leaves its chord by at most .05 of T.
+
+    R² is that of a line through the means: the scatter of single runs says nothing of the curve.
+    """
+    found = rows[HEADS.name]
+    x, y = curve(found, "H")
+    sizes, shares = means(x, y)
+    low = sizes[shares < SATURATED]
+    below = [row for row in found if getattr(row.job.config, "H", 0) in low]
+    line = fit(low, shares[shares < SATURATED], 1)
+    curved = over_repetitions(below, "H", lambda a, b: bow(a, b).value)
+    sentence = (
+        f"Memorized, of {T}: {_counts(x, y, 'H')} ({_setting(found)}, n = 8). Below saturation R² "
+        f"of a line through the means is {line.r_squared:.3f}, and a quadratic fit leaves its "
+        f"chord by {curved} of T."
+    )
+    verdict: Verdict | None = None
+    if curved.within(-STRAIGHT, STRAIGHT) and line.r_squared > 0.97:
+        verdict = "reproduced"
+    elif curved.apart(-STRAIGHT, STRAIGHT):
+        verdict = "not-reproduced"
+    elif not curved.within(-STRAIGHT, STRAIGHT):
+        sentence = f"{sentence} {undecided(curved, STRAIGHT, _number(found))}"
+    return [Judgement("mahdavi/linear-in-heads", verdict, sentence)]
+
+
+def judge_context(rows: Rows) -> list[Judgement]:
+    """More for every doubling of n: a positive slope in log n, and every mean above the last."""
+    found = rows[CONTEXT.name]
+    x, y = curve(found, "n")
+    line, (_, shares) = fit(np.log2(x), y, 1), means(x, y)
+    sentence = (
+        f"Memorized, of {T}: {_counts(x, y, 'n')} ({_setting(found)}, H = 4); a share "
+        f"{line.leading} more for each doubling of n."
+    )
+    verdict: Verdict | None = None
+    if line.leading.low > 0 and (np.diff(shares) > 0).all():
+        verdict = "reproduced"
+    elif line.leading.high < 0:
+        verdict = "not-reproduced"
+    return [Judgement("mahdavi/monotone-in-context", verdict, sentence)]
+
+
+def judge_head_dimension(rows: Rows) -> list[Judgement]:
+    """Growth up to d_h = n, and beyond at most .05 of T up or down for each doubling."""
+    found = rows[HEAD_DIMENSION.name]
+    x, y = curve(found, "d_h")
+    up, beyond = (over_repetitions(found, "d_h", _growth(side)) for side in (-1, 1))
+    sentence = (
+        f"Memorized, of {T}: {_counts(x, y, 'd_h')} ({_setting(found)}, H = 4, n = 4); a share "
+        f"{up} more for each doubling of d_h up to n, and {beyond} beyond."
+    )
+    verdict: Verdict | None = None
+    if up.low > 0 and beyond.within(-FLAT, FLAT):
+        verdict = "reproduced"
+    elif up.high <= 0 or beyond.apart(-FLAT, FLAT):
+        verdict = "not-reproduced"
+    elif not beyond.within(-FLAT, FLAT):
+        sentence = f"{sentence} {undecided(beyond, FLAT, _number(found))}"
+    return [Judgement("mahdavi/head-dimension", verdict, sentence)]
+
+
+def _growth(side: int) -> Callable[[Floats, Floats], float]:
+    """The slope for each doubling of d_h on one side of n = 4."""
+
+    def growth(d_h: Floats, share: Floats) -> float:
+        chosen = side * (d_h - 4) >= 0
+        return fit(np.log2(d_h[chosen]), share[chosen], 1).leading.value
+
+    return growth
+
+
+def _draw(study: Study, along: str, logarithmic: bool) -> Callable[[Rows, Any], None]:
+    """Mean numbers of memorized examples with intervals, and Theorem 1's H(min(n, d_h) - 1) + 1."""
+
+    def draw(rows: Rows, figure: Any) -> None:
+        figure.set_size_inches(4.5, 3.2)
+        axes = figure.subplots()
+        x, y = curve(rows[study.name], along)
+        axes.plot(x, T * y, ".", color=PALETTE[1], markersize=3, label="trained")
+        found = [(size, mean(T * y[x == size])) for size in np.unique(x)]
+        half = np.array([e.high - e.value for _, e in found])
+        axes.errorbar(
+            [size for size, _ in found],
+            [e.value for _, e in found],
+            yerr=np.where(np.isfinite(half), half, 0.0),
+            fmt="o-",
+            color=PALETTE[0],
+            markersize=3,
+            capsize=2,
+            linewidth=0.8,
+            label="mean, 95 % interval",
+        )
+        known = {getattr(r.job.config, along): r.job.config for r in rows[study.name]}
+        bounds = {
+            size: c.H * (min(c.n, c.d_h) - 1) + 1
+            for size, c in sorted(known.items())
+            if isinstance(c, Mahdavi)
+        }
+        label = "H(min(n, d_h) - 1) + 1"
+        axes.plot(list(bounds), list(bounds.values()), "--", color="black", label=label)
+        axes.axhline(T, color="grey", linestyle=":", linewidth=0.8, label="all examples")
+        axes.set(xlabel=along, ylabel="memorized examples")
+        if logarithmic:
+            axes.set_xscale("log", base=2)
+        axes.legend(frameon=False, fontsize=6)
+
+    return draw
+
+
+EXPERIMENTS = {
+    e.name: e
+    for e in (
+        Experiment(
+            "mahdavi-heads", "Memorized against H", (HEADS,), judge_heads, _draw(HEADS, "H", False)
+        ),
+        Experiment(
+            "mahdavi-context",
+            "Memorized against n",
+            (CONTEXT,),
+            judge_context,
+            _draw(CONTEXT, "n", True),
+        ),
+        Experiment(
+            "mahdavi-dh",
+            "Memorized against d_h",
+            (HEAD_DIMENSION,),
+            judge_head_dimension,
+            _draw(HEAD_DIMENSION, "d_h", True),
+        ),
+    )
+}

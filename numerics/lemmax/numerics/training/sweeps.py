@@ -1,0 +1,301 @@
+"""Sweeps: many jobs, recorded one by one, that a kill cannot hurt.
+
+The unit of work is a group of jobs as the backend plans it; the plan depends on the list of jobs
+alone. A finished job is a line in the results file. A group in progress keeps a checkpoint, written
+atomically. Started again with the same arguments, a sweep skips what is recorded, continues what
+was checkpointed, and ends with the same file, byte for byte.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import os
+import time
+import zipfile
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from lemmax.numerics.engines import engine, plan, start
+from lemmax.numerics.engines.run import Run
+from lemmax.numerics.training.jobs import Job, canonical, job_from_json
+from lemmax.numerics.training.recipes import Recipe, recipe
+from lemmax.numerics.training.results import Results, ResultsError, write_atomically
+from lemmax.numerics.training.workers import ClusterError, checked_workers, finished
+from lemmax.theory.errors import LemmaxError
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far a sweep is, in work units (rows × vocabulary × steps), not in jobs."""
+
+    jobs: int
+    all_jobs: int
+    work: int
+    all_work: int
+    seconds: float
+    worked: int
+
+    @property
+    def eta(self) -> float | None:
+        """Seconds left, at the rate of this run."""
+        if not self.worked:
+            return None
+        return (self.all_work - self.work) * self.seconds / self.worked
+
+    def __str__(self) -> str:
+        share = 100 * self.work / max(1, self.all_work)
+        left = "" if self.eta is None else f", {_duration(self.eta)} left"
+        return f"{self.jobs}/{self.all_jobs} jobs, {share:.0f} % of the work{left}"
+
+
+def _duration(seconds: float) -> str:
+    """A time to read.
+
+    >>> _duration(59.6), _duration(3700)
+    ('1 min', '1 h 2 min')
+    """
+    minutes = round(seconds / 60)
+    if seconds < 59:
+        return f"{round(seconds)} s"
+    return f"{minutes} min" if minutes < 60 else f"{minutes // 60} h {minutes % 60} min"
+
+
+@dataclass(frozen=True)
+class Task:
+    """A group of jobs as plain data, so that it can travel to another process or machine."""
+
+    jobs: tuple[str, ...]
+    recipe: Recipe
+    backend: str
+    device: str | None
+    checkpoint: str | None
+    checkpoint_seconds: float
+    inspect: str | None = None
+
+    def prepare(self) -> None:
+        """Import the engine."""
+        engine(self.backend)
+
+    def run(self) -> list[dict[str, Any]]:
+        """Train the group, from its checkpoint if there is one; one record a job."""
+        jobs = [job_from_json(json.loads(text)) for text in self.jobs]
+        with _single_thread(self.backend):
+            run = start(jobs, self.recipe, self.backend, None, self.device)
+            key = self.key
+            if self.checkpoint is not None:
+                restore(run, Path(self.checkpoint), key)
+            chunk, saved = max(1, run.steps // 1000), time.monotonic()
+            while not run.finished:
+                began = time.monotonic()
+                run.advance(run.step + chunk)
+                now = time.monotonic()
+                if now - began < min(0.2, self.checkpoint_seconds / 4):
+                    chunk *= 2
+                if self.checkpoint is None or run.finished:
+                    continue
+                if now - saved >= self.checkpoint_seconds:
+                    save(run, Path(self.checkpoint), key)
+                    saved = time.monotonic()
+            records = [
+                {"key": job.key(self.recipe), "job": job.to_json(), **measured.to_json()}
+                for job, measured in zip(jobs, run.measured(), strict=True)
+            ]
+            if self.inspect is not None:
+                inspect = function_named(self.inspect)
+                for record, job, weights in zip(records, jobs, run.weights(), strict=True):
+                    record["inspected"] = inspect(job, weights)
+            return records
+
+    @property
+    def key(self) -> str:
+        """A hash of all that the state of the run depends on."""
+        text = canonical([self.jobs, self.recipe.to_json(), self.backend])
+        return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+# The name of a function is part of a result's identity, so it outlives the place of its module.
+_EXPERIMENTS = "lemmax.numerics.experiments"
+_MOVED = {
+    f"{_EXPERIMENTS}.bigrams": f"{_EXPERIMENTS}.dana_beside",
+    f"{_EXPERIMENTS}.certified": f"{_EXPERIMENTS}.wong_certified",
+    f"{_EXPERIMENTS}.parity": f"{_EXPERIMENTS}.dana_parity",
+}
+
+
+def function_named(name: str) -> Callable[..., Any]:
+    """The function of a name such as ``package.module:function``; names travel, functions do not.
+
+    >>> function_named("math:sqrt")(9)
+    3.0
+    """
+    module, _, function = name.partition(":")
+    found: Callable[..., Any] = getattr(import_module(_MOVED.get(module, module)), function)
+    return found
+
+
+def save(run: Run, path: Path, key: str) -> None:
+    """Write a checkpoint, atomically."""
+    buffer = io.BytesIO()
+    arrays: dict[str, Any] = {f"state.{name}": array for name, array in run.state().items()}
+    np.savez(buffer, key=np.array(key), **arrays)
+    write_atomically(path, buffer.getvalue())
+
+
+def restore(run: Run, path: Path, key: str) -> bool:
+    """Continue from a checkpoint if there is one of this very run."""
+    try:
+        with np.load(io.BytesIO(path.read_bytes())) as data:
+            if str(data["key"]) != key:
+                return False
+            arrays = {n[6:]: data[n] for n in data.files if n.startswith("state.")}
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile):
+        return False  # none, or not one of ours: begin at the beginning
+    run.restore(arrays)
+    return True
+
+
+@contextlib.contextmanager
+def _single_thread(backend: str) -> Iterator[None]:
+    """One thread for torch on the CPU: sums over threads are added in another order."""
+    if backend == "numba":
+        yield
+        return
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
+def sweep(
+    jobs: Sequence[Job],
+    recipe: str | Recipe,
+    results: str | os.PathLike[str],
+    *,
+    backend: str = "numba",
+    group: int | None = None,
+    device: str | None = None,
+    workers: int = 0,
+    cluster: str | None = None,
+    checkpoint_seconds: float = 30.0,
+    inspect: str | None = None,
+    progress: Callable[[Progress], None] | None = None,
+) -> list[dict[str, Any]]:
+    """Train all jobs that the results file does not have yet; the records of all of them.
+
+    Parameters
+    ----------
+    jobs, recipe, backend, group, device
+        As for :func:`lemmax.numerics.engines.train`.
+    results
+        The file of results; checkpoints are kept beside it while groups are in progress.
+    workers
+        Processes to train in; 0 trains in this one.
+    cluster
+        The address of a Dask scheduler whose workers train instead. They need lemmax, and keep no
+        checkpoints: a lost group is trained again.
+    checkpoint_seconds
+        The time between checkpoints of a group.
+    inspect
+        The name, ``module:function``, of a function of a job and its trained weights; what it
+        returns (plain data) becomes the record's ``inspected``.
+    progress
+        Called whenever jobs finish.
+
+    Raises
+    ------
+    ResultsError
+        The file holds other results, or cannot be written. Nothing recorded is lost.
+    ClusterError
+        The scheduler cannot be reached.
+
+    Examples
+    --------
+    >>> from tempfile import mkdtemp
+    >>> from lemmax.numerics.training.jobs import Wong
+    >>> jobs = [Job(Wong(2, 1, 1, 1, ((0, 2, 3), (1, 2, 4))), seed) for seed in range(2)]
+    >>> short = _recipe("wong-guess").changed(steps=20)
+    >>> file = os.path.join(mkdtemp(), "results.jsonl")
+    >>> [record["steps"] for record in sweep(jobs, short, file, backend="reference")]
+    [20, 20]
+
+    Cost: that of training; what the file has is not trained again.
+    """
+    chosen = _recipe(recipe)
+    checked_workers(workers)
+    keys = [job.key(chosen) for job in jobs]
+    if len(set(keys)) != len(keys):
+        raise LemmaxError("The same job occurs twice in the sweep.")
+    groups = plan(jobs, chosen, backend, group)
+    identity: dict[str, Any] = {"recipe": chosen.to_json(), "backend": backend}
+    if inspect is not None:
+        identity["inspect"] = inspect
+    if any(len(members) > 1 for members in groups):
+        # the last bits depend on the padding, so on the companions in the group
+        text = canonical([[keys[number] for number in members] for members in groups])
+        identity["groups"] = hashlib.sha256(text.encode()).hexdigest()[:16]
+    with Results(results, identity) as file:
+        folder = Path(f"{os.fspath(results)}.checkpoints")
+        tasks: dict[Task, int] = {}
+        for members in groups:
+            if all(keys[number] in file.records for number in members):
+                continue
+            texts = tuple(canonical(jobs[number].to_json()) for number in members)
+            place = None
+            if cluster is None:
+                place = str(folder / f"{keys[members[0]]}.npz")
+            task = Task(texts, chosen, backend, device, place, checkpoint_seconds, inspect)
+            tasks[task] = sum(jobs[number].work(chosen) for number in members)
+        total = sum(job.work(chosen) for job in jobs)
+        began, worked = time.monotonic(), 0
+        if cluster is None and tasks:
+            folder.mkdir(exist_ok=True)
+        with contextlib.closing(finished(list(tasks), workers, cluster)) as ended:
+            for task, records in ended:
+                file.append(records)
+                if task.checkpoint is not None:
+                    Path(task.checkpoint).unlink(missing_ok=True)
+                worked += tasks[task]
+                if progress is not None:
+                    done = [job for job, key in zip(jobs, keys, strict=True) if key in file.records]
+                    work = sum(job.work(chosen) for job in done)
+                    seconds = time.monotonic() - began
+                    progress(Progress(len(done), len(jobs), work, total, seconds, worked))
+        file.sort(keys)
+        _remove(folder)
+        return [file.records[key] for key in keys]
+
+
+def _recipe(name: str | Recipe) -> Recipe:
+    return recipe(name)
+
+
+def _remove(folder: Path) -> None:
+    """Remove the checkpoints of a finished sweep."""
+    if folder.is_dir():
+        for path in folder.iterdir():
+            path.unlink()
+        folder.rmdir()
+
+
+__all__ = [
+    "ClusterError",
+    "Progress",
+    "ResultsError",
+    "Task",
+    "function_named",
+    "restore",
+    "save",
+    "sweep",
+]

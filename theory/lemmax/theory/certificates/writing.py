@@ -1,0 +1,141 @@
+"""Certificates: JSON objects that carry a result together with what re-establishes it.
+
+A certificate is a dictionary ready for JSON. Exact numbers are strings (the format is described in
+``docs/certificates.md`` and by one JSON Schema a kind); whoever doubts a result gives the file to
+``lemmax/checker.py``, which uses nothing of lemmax.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
+
+from lemmax.theory.latex import Typeset
+from lemmax.theory.numbers.matrices import Matrix
+
+
+class Certificate(dict[str, Any], Typeset):
+    """A dictionary ready for JSON, which can also print itself for a paper.
+
+    ``claim`` is the claim that a refutation names, or the one that it was given with.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], claim: str | None = None) -> None:
+        super().__init__(fields)
+        self._claim = claim
+
+    @property
+    def claim(self) -> str | None:
+        """The id of the claim that this is evidence about, where one is known."""
+        return self.get("claim", self._claim)
+
+    def formula(self) -> str:
+        """The objects of the certificate, shortened where they are large."""
+        from lemmax.theory.certificates.arrays import certificate_formula
+
+        return certificate_formula(self)
+
+    def comments(self) -> tuple[str, ...]:
+        """What it is, its digest, and how a reader re-checks it."""
+        return (
+            f"kind {self.get('kind')}, sha256 {sha256(self)}",
+            "re-check it with: python3 checker.py CERTIFICATE.json",
+        )
+
+
+_LONGEST_DECIMAL = 10**3900
+
+
+def number(value: fmpq | fmpz | int) -> str:
+    """An exact number as certificates write it: decimal, fraction, or hex where it is long.
+
+    >>> number(fmpq(-3, 4)), number(2**20)
+    ('-3/4', '1048576')
+    >>> number(2**20000 + 1)[:4]
+    '0x10'
+    """
+    exact = fmpq(value)
+    p, q = int(exact.p), int(exact.q)
+    if abs(p) < _LONGEST_DECIMAL and q < _LONGEST_DECIMAL:
+        return str(p) if q == 1 else f"{p}/{q}"
+    if q & (q - 1) == 0:
+        return hex(p) if q == 1 else f"{p:#x}p-{q.bit_length() - 1}"
+    raise ValueError(
+        "A fraction this long has no certificate form: its denominator is no power of two."
+    )
+
+
+def matrix(value: Matrix | fmpz_mat | fmpq_mat) -> list[list[str]]:
+    """The entries of a matrix as certificate numbers."""
+    flint = value.flint if isinstance(value, Matrix) else value
+    return [[number(x) for x in row] for row in flint.tolist()]
+
+
+def certificate(kind: str, fields: Mapping[str, Any]) -> Certificate:
+    """The envelope around the fields of one kind."""
+    return Certificate({"format": "lemmax-certificate", "version": 1, "kind": kind, **fields})
+
+
+def refutation(
+    claim: str,
+    instance: Mapping[str, Any],
+    hypotheses: Sequence[str],
+    conclusion: str,
+) -> Certificate:
+    """An instance that satisfies every hypothesis of a claim and not its conclusion.
+
+    The comparisons are written in the checker's small language, for instance
+    ``rank(argmax(M)) <= 2``; matrices of the instance are given as :class:`Matrix`.
+    """
+    return certificate(
+        "refutation",
+        {
+            "claim": claim,
+            "statement": {"hypotheses": list(hypotheses), "conclusion": conclusion},
+            "instance": {name: _plain(value) for name, value in instance.items()},
+        },
+    )
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Matrix):
+        return matrix(value)
+    if isinstance(value, (fmpq, fmpz, int)):
+        return number(value)
+    return value
+
+
+def to_json(value: Mapping[str, Any]) -> str:
+    """The text of a certificate file: stable under re-generation, a final newline."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True) + "\n"
+
+
+def sha256(value: Mapping[str, Any]) -> str:
+    """The digest of the certificate's text."""
+    return hashlib.sha256(to_json(value).encode()).hexdigest()
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Write a file whole or not at all."""
+    target = Path(path)
+    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+        os.chmod(temporary, 0o644)
+        os.replace(temporary, target)
+    except BaseException:
+        os.unlink(temporary)
+        raise
+
+
+def write_certificate(path: str | Path, value: Mapping[str, Any]) -> None:
+    """Write a certificate file whole or not at all."""
+    write_text(path, to_json(value))

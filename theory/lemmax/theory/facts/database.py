@@ -1,0 +1,357 @@
+"""Databases: finite partial functions K × Q → V, written as facts (subject, predicate, object).
+
+A database reads from tables or RDF, knows its keys K, queries Q and values V in the order in which
+they appear, and is the 0/1 tensor D with D[k, q, v] = 1 iff (k, q, v) is a fact (Wong, equation 1).
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Hashable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, TypeAlias
+
+from lemmax.theory.certificates.writing import write_text
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.latex import ROWS, Typeset, latex_text
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+Token: TypeAlias = Hashable
+Fact: TypeAlias = tuple[Token, Token, Token]
+
+_LARGEST_TENSOR = 200_000_000
+_HEADER = ("subject", "predicate", "object")
+
+
+class Contradiction(LemmaxError):
+    """One subject and predicate with two different objects."""
+
+
+@dataclass(frozen=True)
+class Database(Typeset):
+    """A finite partial function from pairs (key, query) to values.
+
+    Examples
+    --------
+    >>> db = Database.from_triples([("Astrid", "born_in", "Singapore"),
+    ...                             ("Astrid", "lives_in", "Malaysia")])
+    >>> db.keys, db.queries, db.values, len(db)
+    (('Astrid',), ('born_in', 'lives_in'), ('Singapore', 'Malaysia'), 2)
+    >>> db["Astrid", "born_in"]
+    'Singapore'
+    >>> db.tensor().shape
+    (1, 2, 2)
+    """
+
+    triples: tuple[Fact, ...]
+
+    def __post_init__(self) -> None:
+        triples = tuple(_triple(fact) for fact in self.triples)
+        object.__setattr__(self, "triples", tuple(dict.fromkeys(triples)))
+        if not self.triples:
+            raise LemmaxError("A database needs at least one fact.")
+        seen: dict[tuple[Token, Token], Token] = {}
+        for k, q, v in self.triples:
+            if seen.setdefault((k, q), v) != v:
+                raise Contradiction(
+                    f"{k!r} {q!r} has two objects, {seen[k, q]!r} and {v!r}: not a function."
+                )
+
+    # -- making one --------------------------------------------------------------------------
+    @classmethod
+    def from_triples(cls, triples: Iterable[Fact]) -> Database:
+        """A database from (subject, predicate, object) facts; repeated facts count once."""
+        return cls(tuple(triples))
+
+    @classmethod
+    def from_tables(cls, *tables: Mapping[Token, Mapping[Token, Token | None]]) -> Database:
+        """A database from tables {subject: {predicate: object}}; None is an empty cell.
+
+        >>> len(Database.from_tables({"a": {"f": 1, "g": None}}, {"b": {"f": 2}}))
+        2
+        """
+        return cls(
+            tuple(
+                (k, q, v)
+                for table in tables
+                for k, row in table.items()
+                for q, v in row.items()
+                if v is not None
+            )
+        )
+
+    @classmethod
+    def read(cls, path: str | Path) -> Database:
+        """Read facts from a file; its ending says how: csv, tsv, nt (N-Triples), ttl (Turtle).
+
+        A CSV or TSV whose header is ``subject,predicate,object`` holds one fact a row. In any
+        other the first column is the subject and each further column a predicate; blank cells
+        are undefined. A contradiction is refused with the lines of both facts.
+        """
+        path = Path(path)
+        suffix = path.suffix.lower()
+        try:
+            if suffix in (".csv", ".tsv"):
+                text = path.read_text(encoding="utf-8-sig")
+                return cls._from_lines(
+                    path, _delimited(path, text, "\t" if suffix == ".tsv" else ",")
+                )
+            if suffix == ".nt":
+                return cls._from_lines(path, _n_triples(path))
+            if suffix == ".ttl":
+                return cls._from_lines(path, _turtle(path))
+        except UnicodeDecodeError:
+            raise LemmaxError(f"{path} is not UTF-8 text.") from None
+        except OSError as error:
+            raise LemmaxError(f"{path} cannot be read: {error.strerror}.") from None
+        raise LemmaxError(f"{path}: facts are read from .csv, .tsv, .nt and .ttl files.")
+
+    @classmethod
+    def _from_lines(cls, path: Path, lines: Iterable[tuple[int | None, Fact]]) -> Database:
+        """Facts with the lines they stand on, so that a contradiction can name both."""
+        first: dict[tuple[Token, Token], tuple[Token, int | None]] = {}
+        for line, (k, q, v) in lines:
+            value, earlier = first.setdefault((k, q), (v, line))
+            if value != v:
+                where = f" (lines {earlier} and {line})" if line is not None else ""
+                raise Contradiction(
+                    f"{path}: {k!r} {q!r} has two objects, {value!r} and {v!r}{where}."
+                )
+        if not first:
+            raise LemmaxError(f"{path} holds no facts.")
+        return cls(tuple((k, q, v) for (k, q), (v, _) in first.items()))
+
+    # -- looking at it -----------------------------------------------------------------------
+    @cached_property
+    def _function(self) -> dict[tuple[Token, Token], Token]:
+        return {(k, q): v for k, q, v in self.triples}
+
+    @cached_property
+    def keys(self) -> tuple[Token, ...]:
+        """K, the subjects."""
+        return tuple(dict.fromkeys(k for k, _, _ in self.triples))
+
+    @cached_property
+    def queries(self) -> tuple[Token, ...]:
+        """Q, the predicates."""
+        return tuple(dict.fromkeys(q for _, q, _ in self.triples))
+
+    @cached_property
+    def values(self) -> tuple[Token, ...]:
+        """V, the objects."""
+        return tuple(dict.fromkeys(v for _, _, v in self.triples))
+
+    @cached_property
+    def tokens(self) -> tuple[Token, ...]:
+        """T, all tokens: keys, queries, values, each once."""
+        return tuple(dict.fromkeys((*self.keys, *self.queries, *self.values)))
+
+    def __len__(self) -> int:
+        return len(self.triples)
+
+    def __iter__(self) -> Iterator[Fact]:
+        return iter(self.triples)
+
+    def __contains__(self, pair: object) -> bool:
+        return pair in self._function
+
+    def __getitem__(self, pair: tuple[Token, Token]) -> Token:
+        try:
+            return self._function[pair]
+        except KeyError:
+            raise LemmaxError(f"The database has no fact about {pair[0]!r} {pair[1]!r}.") from None
+
+    def V_k(self, key: Token) -> tuple[Token, ...]:
+        """The values that occur with a key."""
+        return tuple(dict.fromkeys(v for k, _, v in self.triples if k == key))
+
+    def V_q(self, query: Token) -> tuple[Token, ...]:
+        """The values that occur with a query."""
+        return tuple(dict.fromkeys(v for _, q, v in self.triples if q == query))
+
+    @cached_property
+    def slice_rank_bound(self) -> int:
+        """min(Σ|V_k|, Σ|V_q|), the bound of Wong's Proposition 2.1."""
+        by_key = len({(k, v) for k, _, v in self.triples})
+        by_query = len({(q, v) for _, q, v in self.triples})
+        return min(by_key, by_query)
+
+    @property
+    def is_total(self) -> bool:
+        """Whether every pair (key, query) has a value."""
+        return len(self) == len(self.keys) * len(self.queries)
+
+    def tensor(self) -> NDArray[np.int64]:
+        """The 0/1 tensor D, indexed by keys, queries and values in their order."""
+        import numpy as np
+
+        shape = len(self.keys), len(self.queries), len(self.values)
+        if shape[0] * shape[1] * shape[2] > _LARGEST_TENSOR:
+            raise LemmaxError(f"A tensor of shape {shape} is too large to write out.")
+        tensor = np.zeros(shape, dtype=np.int64)
+        number = [
+            {t: i for i, t in enumerate(part)} for part in (self.keys, self.queries, self.values)
+        ]
+        where = np.array(
+            [[n[t] for n, t in zip(number, fact, strict=True)] for fact in self.triples]
+        )
+        tensor[tuple(where.T)] = 1
+        return tensor
+
+    def slice_k(self, key: Token) -> NDArray[np.int64]:
+        """The slice D[k, :, :]."""
+        return _slice(self.tensor(), 0, _position(self.keys, key))
+
+    def slice_q(self, query: Token) -> NDArray[np.int64]:
+        """The slice D[:, q, :]."""
+        return _slice(self.tensor(), 1, _position(self.queries, query))
+
+    def slice_v(self, value: Token) -> NDArray[np.int64]:
+        """The slice D[:, :, v]."""
+        return _slice(self.tensor(), 2, _position(self.values, value))
+
+    def fibre(self, key: Token, query: Token) -> NDArray[np.int64]:
+        """The fibre D[k, q, :]: one-hot on the domain, zero elsewhere."""
+        return _slice(self.slice_k(key), 0, _position(self.queries, query))
+
+    # -- writing it --------------------------------------------------------------------------
+    def to_csv(self, path: str | Path) -> None:
+        """Write one fact a row under the header ``subject,predicate,object``."""
+        stream = io.StringIO()
+        writer = csv.writer(stream, lineterminator="\n")
+        writer.writerow(_HEADER)
+        writer.writerows(self.triples)
+        write_text(path, stream.getvalue())
+
+    def formula(self) -> str:
+        """An array of the facts; beyond 16 of them with dots."""
+        facts = [[rf"\text{{{latex_text(t)}}}" for t in fact] for fact in self.triples]
+        if len(facts) > ROWS:
+            facts = [*facts[: ROWS - 2], [r"\vdots"] * 3, facts[-1]]
+        rows = " \\\\\n".join(" & ".join(fact) for fact in facts)
+        return f"\\begin{{array}}{{lll}}\n{rows}\n\\end{{array}}"
+
+
+def _slice(array: NDArray[np.int64], axis: int, position: int) -> NDArray[np.int64]:
+    """The slice of an array at one position of one axis."""
+    return array.take([position], axis=axis).squeeze(axis)
+
+
+def _triple(fact: Fact) -> Fact:
+    parts = tuple(fact) if not isinstance(fact, str) else ()
+    if len(parts) != 3:
+        raise LemmaxError(f"{fact!r} is not a fact: give subject, predicate and object.")
+    return parts
+
+
+def _position(tokens: tuple[Token, ...], token: Token) -> int:
+    try:
+        return tokens.index(token)
+    except ValueError:
+        raise LemmaxError(f"{token!r} does not occur in this place of the database.") from None
+
+
+def _delimited(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Fact]]:
+    if "\0" in text:
+        raise LemmaxError(f"{path} is not a text table: it contains a NUL character.")
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        header = next((row for row in reader if any(cell.strip() for cell in row)), None)
+        if header is None:
+            raise LemmaxError(f"{path} is empty.")
+        names = [cell.strip() for cell in header]
+        as_triples = tuple(name.lower() for name in names) == _HEADER
+        if not as_triples:
+            _check_columns(path, names)
+        for row in reader:
+            cells = [cell.strip() for cell in row]
+            if not any(cells):
+                continue
+            if len(cells) > len(names):
+                raise LemmaxError(
+                    f"{path}, line {reader.line_num}: {len(cells)} cells, {len(names)} columns."
+                )
+            if as_triples:
+                if len(cells) < 3 or not all(cells):
+                    raise LemmaxError(f"{path}, line {reader.line_num}: a fact with an empty cell.")
+                yield reader.line_num, (cells[0], cells[1], cells[2])
+                continue
+            if not cells[0]:
+                raise LemmaxError(f"{path}, line {reader.line_num}: a row without a subject.")
+            for name, cell in zip(names[1:], cells[1:], strict=False):
+                if cell:
+                    yield reader.line_num, (cells[0], name, cell)
+    except csv.Error as error:
+        raise LemmaxError(f"{path}, line {reader.line_num}: {error}.") from None
+
+
+def _check_columns(path: Path, names: list[str]) -> None:
+    if len(names) < 2:
+        raise LemmaxError(f"{path} has one column: a table needs a subject and a predicate.")
+    if not all(names[1:]):
+        raise LemmaxError(f"{path}: column {names.index('', 1) + 1} has no name.")
+    if len(set(names[1:])) != len(names) - 1:
+        raise LemmaxError(f"{path}: two columns have the same name.")
+
+
+def _rdf_token(term: object) -> str:
+    """IRIs and plain texts as they read; other literals in the notation that keeps them apart."""
+    from rdflib import Literal
+
+    if isinstance(term, Literal) and (term.language or term.datatype):
+        return term.n3()
+    return str(term)
+
+
+def _missing_rdflib(path: Path) -> LemmaxError:
+    return LemmaxError(f"{path}: reading RDF needs the extra lemmax[rdf].")
+
+
+def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
+    try:
+        from rdflib.exceptions import ParserError
+        from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
+    except ImportError:
+        raise _missing_rdflib(path) from None
+    facts: list[tuple[int, Fact]] = []
+
+    class Sink:
+        line = 0
+
+        def triple(self, s: object, p: object, o: object) -> None:
+            facts.append((self.line, (_rdf_token(s), _rdf_token(p), _rdf_token(o))))
+
+    sink = Sink()
+    parser = W3CNTriplesParser(sink=sink)  # type: ignore[arg-type]
+    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+        sink.line = number
+        if not line.strip():
+            continue
+        try:
+            parser.parsestring(line)
+        except ParserError:
+            raise LemmaxError(f"{path}, line {number}: not an N-Triples statement.") from None
+    return iter(facts)
+
+
+def _turtle(path: Path) -> Iterator[tuple[None, Fact]]:
+    try:
+        from rdflib import Graph
+    except ImportError:
+        raise _missing_rdflib(path) from None
+    graph = Graph()
+    try:
+        graph.parse(data=path.read_text(encoding="utf-8-sig"), format="turtle")
+    except UnicodeDecodeError:
+        raise
+    except Exception as error:  # rdflib raises many kinds; all mean that the text is not Turtle
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise LemmaxError(f"{path} is not Turtle: {reason}.") from None
+    for s, p, o in sorted(graph, key=lambda fact: tuple(map(str, fact))):
+        yield None, (_rdf_token(s), _rdf_token(p), _rdf_token(o))

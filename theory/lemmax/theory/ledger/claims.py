@@ -1,0 +1,203 @@
+"""Claims: every statement of a paper that a ledger decides, one readable TOML file a paper.
+
+A file has a ``[paper]`` table and one ``[[claim]]`` table a statement::
+
+    [[claim]]
+    id = "wong/proposition-3.6"
+    kind = "A"                  # A for all, E there exists, I instance, T trained, D definition
+    number = "Proposition 3.6"
+    title = "argmax blow-up"
+    statement = '''LaTeX, in our own words'''
+    place = "Section 3.2"
+    source = "text"             # text, summary, reconstruction, or the key of the paper itself
+    uses = ["wong/definition-argmax"]
+    repaired_by = "lemmax/gram-integers"    # optional
+    refutation = "universal"                # optional: the counterexample is "for all weights"
+    reading = '''which reading is decided'''  # optional
+
+A claim carries no verdict: verdicts are derived from evidence
+(:mod:`lemmax.theory.ledger.verdicts`).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from functools import cached_property
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, Literal, get_args
+
+import networkx as nx
+
+from lemmax.theory.errors import LemmaxError
+
+Kind = Literal["A", "E", "I", "T", "D"]
+Refutation = Literal["instance", "universal"]
+
+KINDS: dict[Kind, str] = {
+    "A": "for all",
+    "E": "there exists",
+    "I": "instance",
+    "T": "trained",
+    "D": "definition",
+}
+BUILT_IN = Path(__file__).parent / "catalogue"
+
+
+class ClaimsError(LemmaxError):
+    """A claims file that cannot be used; the sentence says where it is wrong."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One statement. ``digest`` changes when what is claimed changes."""
+
+    id: str
+    kind: Kind
+    number: str
+    title: str
+    statement: str
+    place: str
+    source: str
+    uses: tuple[str, ...] = ()
+    repaired_by: str | None = None
+    refutation: Refutation = "instance"
+    reading: str | None = None
+
+    @property
+    def paper(self) -> str:
+        """The part of the id before the slash."""
+        return self.id.partition("/")[0]
+
+    @property
+    def digest(self) -> str:
+        """A fingerprint of the kind, the statement and its repair; evidence is tied to it."""
+        text = "\n".join(
+            (self.id, self.kind, self.statement, self.repaired_by or "", self.refutation)
+        )
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True)
+class Catalogue:
+    """All claims of some files, with the graph of what leans on what."""
+
+    claims: Mapping[str, Claim]
+    papers: Mapping[str, Mapping[str, Any]]
+
+    def __getitem__(self, identifier: str) -> Claim:
+        try:
+            return self.claims[identifier]
+        except KeyError:
+            raise ClaimsError(f"There is no claim {identifier!r}.") from None
+
+    def __contains__(self, identifier: object) -> bool:
+        return identifier in self.claims
+
+    def __iter__(self) -> Iterator[Claim]:
+        return iter(self.claims.values())
+
+    def __len__(self) -> int:
+        return len(self.claims)
+
+    @cached_property
+    def graph(self) -> nx.DiGraph[str]:
+        """An edge from each claim to everything it uses."""
+        graph: nx.DiGraph[str] = nx.DiGraph()
+        graph.add_nodes_from(self.claims)
+        graph.add_edges_from((c.id, used) for c in self for used in c.uses)
+        return graph
+
+    def used_by(self, identifier: str) -> tuple[str, ...]:
+        """The claims that name this one under ``uses`` or ``repaired_by``."""
+        return tuple(c.id for c in self if identifier in c.uses or identifier == c.repaired_by)
+
+
+def load_claims(paths: Iterable[str | Path] = (BUILT_IN,)) -> Catalogue:
+    """Read claims files (or folders of them) and check that they fit together.
+
+    >>> catalogue = load_claims()
+    >>> catalogue["wong/proposition-3.6"].kind
+    'A'
+    """
+    claims: dict[str, Claim] = {}
+    papers: dict[str, Mapping[str, Any]] = {}
+    homes: dict[str, Path] = {}
+    for path in _files(paths):
+        paper, listed = _read(path)
+        papers[paper["key"]] = MappingProxyType(paper)
+        for claim in listed:
+            if claim.id in claims:
+                raise ClaimsError(f"{path}: the claim {claim.id} is also in {homes[claim.id]}.")
+            if claim.paper != paper["key"]:
+                raise ClaimsError(
+                    f"{path}: the claim {claim.id} does not begin with {paper['key']}/."
+                )
+            claims[claim.id], homes[claim.id] = claim, path
+    for claim in claims.values():
+        for target in (*claim.uses, *filter(None, (claim.repaired_by,))):
+            if target not in claims:
+                raise ClaimsError(
+                    f"{homes[claim.id]}: {claim.id} refers to {target}, which does not exist."
+                )
+    catalogue = Catalogue(MappingProxyType(claims), MappingProxyType(papers))
+    try:
+        cycle = [edge[0] for edge in nx.find_cycle(catalogue.graph)]
+    except nx.NetworkXNoCycle:
+        return catalogue
+    raise ClaimsError(f"{homes[cycle[0]]}: a cycle in uses: {' -> '.join([*cycle, cycle[0]])}.")
+
+
+def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
+    for given in map(Path, paths):
+        if given.is_dir():
+            yield from sorted(given.glob("*.toml"))
+        elif given.exists():
+            yield given
+        else:
+            raise ClaimsError(f"There is no claims file {given}.")
+
+
+_FIELDS = {f.name for f in fields(Claim)}
+_REQUIRED = ("id", "kind", "number", "title", "statement", "place", "source")
+
+
+def _read(path: Path) -> tuple[dict[str, Any], list[Claim]]:
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ClaimsError(f"{path} is not a TOML file: {error}.") from None
+    unknown = sorted(set(document) - {"paper", "claim"})
+    if unknown:
+        raise ClaimsError(f"{path}: unknown table {unknown[0]!r}.")
+    paper = document.get("paper", {})
+    if not isinstance(paper, dict) or not isinstance(paper.get("key"), str):
+        raise ClaimsError(f"{path}: the [paper] table needs a key.")
+    return paper, [_claim(path, n, table) for n, table in enumerate(document.get("claim", []), 1)]
+
+
+def _claim(path: Path, number: int, table: dict[str, Any]) -> Claim:
+    name = table.get("id", f"claim number {number}")
+    where = f"{path}: {name}"
+    unknown = sorted(set(table) - _FIELDS)
+    if unknown:
+        raise ClaimsError(f"{where} has an unknown field {unknown[0]!r}.")
+    missing = [field for field in _REQUIRED if field not in table]
+    if missing:
+        raise ClaimsError(f"{where} lacks the field {missing[0]!r}.")
+    for field, value in table.items():
+        if field == "uses":
+            if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
+                raise ClaimsError(f"{where}: uses must be a list of ids.")
+        elif not isinstance(value, str):
+            raise ClaimsError(f"{where}: the field {field!r} must be a text.")
+    if table["kind"] not in KINDS:
+        raise ClaimsError(f"{where}: the kind is one of {', '.join(KINDS)}, not {table['kind']!r}.")
+    if table.get("refutation", "instance") not in get_args(Refutation):
+        raise ClaimsError(f"{where}: refutation is 'instance' or 'universal'.")
+    if "/" not in table["id"]:
+        raise ClaimsError(f"{where}: an id has the form paper/name.")
+    return Claim(**{**table, "uses": tuple(table.get("uses", ()))})

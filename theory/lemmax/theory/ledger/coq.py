@@ -1,0 +1,252 @@
+r"""Statements for all sizes, proved in Coq and checked by its kernel.
+
+The sources are the files ``theory/formal/*.v`` of a clone. :func:`check_formal` copies them into
+a folder, compiles them one after the other in the order of their dependencies, and asks Coq for
+every theorem which axioms its proof rests on. A file is accepted iff it compiles, contains no
+forbidden word, states at least one theorem (or is a file of definitions, without theorems, that
+others use), and every theorem is closed under the global context.
+
+Theorems are what a file introduces with ``Theorem`` or ``Corollary``; lemmas are covered by the
+theorems that use them, since Coq follows a proof through everything it depends on.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
+
+from lemmax.theory.errors import LemmaxError
+
+LOGICAL_NAME = "lemmax"
+CLOSED = "Closed under the global context"
+QUIET = ("-q", "-w", "-notation-overridden,-ambiguous-paths")
+
+# Words that let a file claim more than it proves; comments and strings are stripped first.
+FORBIDDEN = (
+    "Admitted",
+    "admit",
+    "give_up",
+    "Axiom",
+    "Axioms",
+    "Parameter",
+    "Parameters",
+    "Conjecture",
+    "Conjectures",
+    "Primitive",
+    "Declare ML Module",
+    "Redirect",
+    "Load",
+    "bypass_check",
+    "Unset Guard Checking",
+    "Unset Positivity Checking",
+    "Unset Universe Checking",
+    "Type In Type",
+)
+# Words that are harmless inside a section, where they are discharged, and axioms outside.
+SECTION_ONLY = ("Hypothesis", "Hypotheses", "Variable", "Variables", "Context")
+
+_WORDS = re.compile(
+    r"(?<![\w.'])(?:" + "|".join(w.replace(" ", r"\s+") for w in FORBIDDEN) + r")(?![\w'])"
+)
+_SECTIONS = re.compile(
+    r"(?<![\w.'])(?:(?P<open>Section)\s+(?P<name>[\w']+)\s*\.(?=\s|$)"
+    r"|End\s+(?P<close>[\w']+)\s*\.(?=\s|$)"
+    r"|(?P<word>" + "|".join(SECTION_ONLY) + r")(?![\w']))"
+)
+_THEOREM = re.compile(r"^\s*(?:Theorem|Corollary)\s+([\w']+)(.*?)\.\s+Proof\b", re.MULTILINE | re.S)
+_PRINT = re.compile(r"^Print Assumptions [\w']+\.$", re.MULTILINE)
+_REQUIRE = re.compile(rf"^\s*From\s+{LOGICAL_NAME}\s+Require\s+(?:Import|Export)?([^.]*)\.", re.M)
+_CLAIMS = re.compile(r"\A\s*\(\*\s*claims?:\s*([^\n]*)")
+_IDENTIFIER = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.\-]*[a-z0-9]")
+
+
+class KernelError(LemmaxError):
+    """The formal sources, or Coq, are not there, or the sources require each other in a circle."""
+
+
+@dataclass(frozen=True)
+class Theorem:
+    """A theorem of a file: its statement as written there, and what its proof assumes."""
+
+    name: str
+    statement: str
+    assumptions: str
+
+    @property
+    def closed(self) -> bool:
+        """Whether Coq says that the proof rests on no axiom."""
+        return self.assumptions == CLOSED
+
+
+@dataclass(frozen=True)
+class FormalFile:
+    """What became of one source file."""
+
+    name: str
+    claims: tuple[str, ...]
+    theorems: tuple[Theorem, ...]
+    forbidden: tuple[str, ...]
+    compiled: bool
+    message: str
+    seconds: float
+
+    @property
+    def accepted(self) -> bool:
+        """Compiled, without forbidden words, every theorem closed under the global context."""
+        return self.compiled and not self.forbidden and all(t.closed for t in self.theorems)
+
+    def theorem(self, name: str) -> Theorem:
+        """The theorem with this name; KeyError if the file does not state it."""
+        return {t.name: t for t in self.theorems}[name]
+
+
+def find_coqc() -> str | None:
+    """The path of coqc, or None where Coq is not installed."""
+    return shutil.which("coqc")
+
+
+def formal_folder() -> Path:
+    """The folder of the formal sources: theory/formal in a clone, else beside this module."""
+    here = Path(__file__).resolve()
+    for folder in (here.parents[3] / "formal", here.parents[1] / "formal"):
+        if any(folder.glob("*.v")):
+            return folder
+    raise KernelError(
+        "the formal sources are not installed: take them from a clone (theory/formal)."
+    )
+
+
+def strip_comments(text: str) -> str:
+    """The source without comments, which nest, and with every string emptied.
+
+    >>> strip_comments('a (* b (* c *) "*)" d *) e "Axiom" f')
+    'a   e "" f'
+    """
+    kept: list[str] = []
+    depth, position = 0, 0
+    while position < len(text):
+        if text.startswith("(*", position):
+            depth, position = depth + 1, position + 2
+        elif depth and text.startswith("*)", position):
+            depth, position = depth - 1, position + 2
+            kept.append(" " if depth == 0 else "")
+        elif text[position] == '"':
+            end = text.find('"', position + 1)
+            position = len(text) if end < 0 else end + 1
+            kept.append("" if depth else '""')
+        else:
+            kept.append("" if depth else text[position])
+            position += 1
+    return "".join(kept)
+
+
+def forbidden_words(text: str) -> tuple[str, ...]:
+    """The forbidden words of a source, and hypotheses that stand outside every section.
+
+    >>> forbidden_words("Section S. Variable x : nat. End S. (* Axiom *) Lemma a : True. Admitted.")
+    ('Admitted',)
+    >>> forbidden_words("Section S. End S. Hypothesis h : False.")
+    ('Hypothesis outside a section',)
+    """
+    stripped = strip_comments(text)
+    found = [" ".join(match[0].split()) for match in _WORDS.finditer(stripped)]
+    sections: list[str] = []
+    for match in _SECTIONS.finditer(stripped):
+        if match["open"]:
+            sections.append(match["name"])
+        elif match["close"]:
+            if sections and sections[-1] == match["close"]:
+                sections.pop()
+        elif not sections:
+            found.append(f"{match['word']} outside a section")
+    return tuple(found)
+
+
+def theorem_statements(text: str) -> dict[str, str]:
+    """The theorems of a source: name to statement as written, binders included.
+
+    >>> theorem_statements("Theorem a n : n = n. Proof. by []. Qed.")
+    {'a': 'a n : n = n'}
+    """
+    stripped = strip_comments(text)
+    return {m[1]: (m[1] + m[2]).strip() for m in _THEOREM.finditer(stripped)}
+
+
+def claims_of(text: str) -> tuple[str, ...]:
+    """The claim ids that the first line of a source names.
+
+    >>> claims_of("(* claims: lemmax/gram-integers and wong/proposition-3.6")
+    ('lemmax/gram-integers', 'wong/proposition-3.6')
+    """
+    match = _CLAIMS.match(text)
+    return tuple(_IDENTIFIER.findall(match[1])) if match else ()
+
+
+def compilation_order(sources: Mapping[str, str]) -> list[str]:
+    """The names of the sources, each after those that it requires."""
+    graph: dict[str, list[str]] = {}
+    for name in sorted(sources):
+        required = _REQUIRE.findall(strip_comments(sources[name]))
+        graph[name] = [r for names in required for r in names.split() if r in sources]
+    try:
+        return list(TopologicalSorter(graph).static_order())
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise KernelError(f"the formal sources require each other in a circle: {circle}.") from None
+
+
+def check_formal(
+    work: Path, folder: Path | None = None, coqc: str | None = None, timeout: float = 300
+) -> dict[str, FormalFile]:
+    """Compile the sources of a folder inside ``work`` and report on each file by name.
+
+    ``folder`` defaults to the formal sources of lemmax, ``coqc`` to the one on the path. One coqc
+    runs at a time; ``timeout`` is in seconds a file.
+    """
+    coqc = coqc or find_coqc()
+    if coqc is None:
+        raise KernelError("coqc is not on the path: install Coq and MathComp's algebra library.")
+    folder = folder or formal_folder()
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.v")}
+    return {
+        name: _check(name, sources[name], work, coqc, timeout)
+        for name in compilation_order(sources)
+    }
+
+
+def _check(name: str, text: str, work: Path, coqc: str, timeout: float) -> FormalFile:
+    statements = theorem_statements(text)
+    probes = [f'Redirect "{name}.{t}" Print Assumptions {t}.\n' for t in statements]
+    source = _PRINT.sub("", text) + "\n" + "".join(probes)  # ask once, about every theorem
+    (work / f"{name}.v").write_text(source, encoding="utf-8")
+    command = [coqc, *QUIET, "-Q", ".", LOGICAL_NAME, f"{name}.v"]
+    start = time.monotonic()
+    try:
+        run = subprocess.run(
+            command, cwd=work, capture_output=True, text=True, timeout=timeout, check=False
+        )
+        compiled, message = run.returncode == 0, run.stderr.strip()
+    except subprocess.TimeoutExpired:
+        compiled, message = False, f"coqc did not finish within {timeout:g} s"
+    return FormalFile(
+        name=name,
+        claims=claims_of(text),
+        theorems=tuple(
+            Theorem(t, statement, _assumptions(work / f"{name}.{t}.out"))
+            for t, statement in statements.items()
+        ),
+        forbidden=forbidden_words(text),
+        compiled=compiled,
+        message=message,
+        seconds=time.monotonic() - start,
+    )
+
+
+def _assumptions(path: Path) -> str:
+    return " ".join(path.read_text(encoding="utf-8").split()) if path.is_file() else "not compiled"
