@@ -1,0 +1,8 @@
+from .engines import train as train
+from .experiments import experiment as experiment
+from .pretrained.assumptions import check_assumptions as check_assumptions
+from .training.jobs import Dana as Dana, Job as Job, Mahdavi as Mahdavi, Wong as Wong
+from .training.recipes import recipe as recipe
+from .training.sweeps import sweep as sweep
+from .twins.certify import certify_layer as certify_layer
+from .twins.transformer_lens import to_transformer_lens as to_transformer_lens

@@ -1,0 +1,26 @@
+from .dana.encoders import SequenceEncoder as SequenceEncoder, Table as Table
+from .dana.transformer import AoT as AoT, AoTHead as AoTHead
+from .dana.transformer_rank import aot_rank as aot_rank, bigram_rank as bigram_rank
+from .facts.database import Database as Database
+from .mahdavi.layer import (
+    ContextHead as ContextHead,
+    MultiHead as MultiHead,
+    multi_head as multi_head,
+)
+from .numbers.kruskal_rank import KruskalRank as KruskalRank, kruskal_rank as kruskal_rank
+from .numbers.matrices import Matrix as Matrix
+from .numbers.rank import RankResult as RankResult, certified_rank as certified_rank
+from .numbers.row_maps import (
+    SoftmaxRank as SoftmaxRank,
+    argmax as argmax,
+    softmax as softmax,
+    softmax_rank as softmax_rank,
+    softmax_threshold as softmax_threshold,
+)
+from .tensors.decompositions import Decomposition as Decomposition
+from .tensors.ranks import TensorRank as TensorRank, tensor_rank as tensor_rank
+from .wong.effective_ranks import EffectiveRank as EffectiveRank, effective_rank as effective_rank
+from .wong.layer import AttentionLayer as AttentionLayer, Head as Head
+from .wong.layer_ranks import LayerShape as LayerShape, layer_grid as layer_grid
+from .wong.layer_tensors import LayerTensor as LayerTensor, layer_tensor as layer_tensor
+from .wong.memorization import Memorization as Memorization, memorizes as memorizes
