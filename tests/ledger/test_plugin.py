@@ -332,7 +332,7 @@ def test_another_paper_with_an_installed_wheel(
         check=True,
         capture_output=True,
     )
-    assert (site / "lemmax" / "theory" / "catalogue" / "wong.toml").is_file()
+    assert (site / "lemmax" / "theory" / "ledger" / "catalogue" / "wong.toml").is_file()
     assert (site / "lemmax" / "theory" / "ledger.json").is_file()
     import os
 

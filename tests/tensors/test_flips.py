@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-import lemmax.theory.tensors
+import lemmax.theory.tensors.search
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, Family, rational_terms
@@ -204,7 +204,7 @@ def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, name)
     plain = importlib.import_module(name)
-    monkeypatch.setattr(lemmax.theory.tensors, "flip_kernel", plain)
+    monkeypatch.setattr(lemmax.theory.tensors.search, "flip_walk", plain)
     assert not plain.COMPILED
     assert len(with_numba) < len(start)
     assert run() == with_numba
