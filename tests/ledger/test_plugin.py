@@ -333,7 +333,7 @@ def test_another_paper_with_an_installed_wheel(
         capture_output=True,
     )
     assert (site / "lemmax" / "theory" / "ledger" / "catalogue" / "wong.toml").is_file()
-    assert (site / "lemmax" / "theory" / "ledger.json").is_file()
+    assert (site / "lemmax" / "theory" / "ledger" / "ledger.json").is_file()
     import os
 
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
