@@ -53,7 +53,7 @@ nb_execution_timeout = 120
 nb_merge_streams = True
 nb_number_source_lines = False
 
-bibtex_bibfiles = ["../theory/lemmax/theory/references.bib"]
+bibtex_bibfiles = ["../theory/lemmax/theory/ledger/references.bib"]
 bibtex_default_style = "plain"
 
 # One file, fetched by docs/mathjax.py: pages render with no network.

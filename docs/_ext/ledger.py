@@ -47,7 +47,7 @@ from lemmax.theory.ledger.verdicts import GRADES
 
 DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent
-SCHEMAS = ROOT / "theory" / "lemmax" / "theory" / "schemas"
+SCHEMAS = ROOT / "theory" / "lemmax" / "theory" / "certificates" / "schemas"
 
 # A sign beside the colour, so that no reader depends on colour alone.
 SIGNS = {
