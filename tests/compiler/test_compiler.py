@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,16 +13,12 @@ from hypothesis import given, settings
 
 from lemmax import checker
 from lemmax.constructions import compile_database
-from lemmax.constructions.compiler import (
-    _BUILDERS,
-    Method,
-    applicable,
-    dimensions,
-    lower_bounds,
-)
+from lemmax.constructions.compiler import Method, applicable, dimensions, lower_bounds, save
+from lemmax.constructions.compiler.compiling import BUILDERS
 from lemmax.strategies import databases
 from lemmax.theory import AttentionLayer, Database, memorizes
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.wong.memorization import HiddenStates
 
 Certify = Callable[..., checker.Verdict]
 
@@ -41,7 +38,7 @@ EQUALITY = Database.from_triples([(1, 1, 1), (2, 2, 1), (1, 2, 2), (2, 1, 2)])
 
 
 def build(db: Database, method: Method) -> AttentionLayer:
-    layer = _BUILDERS[method](db)
+    layer = BUILDERS[method](db)
     sizes = dimensions(db, method)
     assert layer.d_model == sizes.d_model <= max(2, len(db.tokens)) or method == "two-heads"
     assert (len(layer.heads), layer.d_vo, layer.d_qk) == (sizes.heads, sizes.d_vo, sizes.d_qk)
@@ -220,3 +217,25 @@ def test_lower_bounds_name_the_equality_table() -> None:
 def test_a_threshold_outside_the_unit_interval_is_refused(tau: str) -> None:
     with pytest.raises(LemmaxError, match="strictly between 0 and 1"):
         compile_database(FIGURE_1, tau)
+
+
+@pytest.mark.parametrize("tau", [None, "1/2", "99/100"])
+def test_each_layer_is_decided_once(
+    tau: str | None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Compiling, certifying and saving decide memorization once per layer that is tried."""
+    decided: list[AttentionLayer] = []
+    prepare = HiddenStates.__init__
+
+    def counted(self: HiddenStates, layer: AttentionLayer) -> None:
+        decided.append(layer)
+        prepare(self, layer)
+
+    monkeypatch.setattr(HiddenStates, "__init__", counted)
+    compiled = compile_database(FIGURE_1, tau)
+    tried = list(decided)
+    assert tried[-1] == compiled.layer
+    assert len(tried) == len({str(layer.W_U) for layer in tried}) <= (1 if tau is None else 3)
+    save(compiled, tmp_path / "layer.json")
+    assert checker.check(compiled.certificate()).holds
+    assert decided == tried

@@ -1,0 +1,158 @@
+"""The passes of the compiler: choose a construction, build the layer, decide that it knows all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from flint import arb, ctx, fmpq
+
+from lemmax.constructions.compiler.answers import Recall, recall
+from lemmax.constructions.compiler.by_keys import by_keys
+from lemmax.constructions.compiler.by_predicates import by_predicates
+from lemmax.constructions.compiler.planning import Dimensions, Method, cheapest, lower_bounds
+from lemmax.constructions.compiler.two_heads import two_heads
+from lemmax.constructions.compiler.two_heads_one_hot import two_heads_one_hot
+from lemmax.theory.certificates.writing import Certificate
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
+from lemmax.theory.latex import Typeset
+from lemmax.theory.numbers.matrices import ceiling_above, rational
+from lemmax.theory.wong.layer import AttentionLayer
+from lemmax.theory.wong.memorization import Memorization, memorizes
+
+if TYPE_CHECKING:
+    import numpy as np
+    import torch
+    from numpy.typing import NDArray
+
+BUILDERS: dict[Method, Callable[[Database], AttentionLayer]] = {
+    "by-predicates": by_predicates,
+    "by-keys": by_keys,
+    "two-heads": two_heads,
+    "two-heads-one-hot": two_heads_one_hot,
+}
+
+
+@dataclass(frozen=True)
+class CompiledDatabase(Typeset):
+    """A layer that provably memorizes a database; made by :func:`compile_database`.
+
+    ``memorization`` is the decision that it does, from which the certificate is written.
+
+    >>> compiled = compile_database(Database.from_triples([("a", "f", "x"), ("b", "f", "y")]))
+    >>> compiled.recall("a", "f").answer, compiled.certificate()["kind"]
+    ('x', 'memorization')
+    """
+
+    database: Database
+    method: Method
+    memorization: Memorization
+
+    @property
+    def layer(self) -> AttentionLayer:
+        """The layer with its exact weights."""
+        return self.memorization.layer
+
+    @property
+    def tau(self) -> fmpq | None:
+        """The probability that every fact reaches; None where only the largest logit counts."""
+        return self.memorization.tau
+
+    @property
+    def dims(self) -> Dimensions:
+        """d_model, heads, d_vo and d_qk of the layer."""
+        layer = self.layer
+        return Dimensions(layer.d_model, len(layer.heads), layer.d_vo, layer.d_qk)
+
+    def recall(self, key: Hashable, query: Hashable) -> Recall:
+        """The layer's answer to (key, query), with its probability over the whole vocabulary."""
+        return recall(self.layer, key, query)
+
+    def certificate(self) -> Certificate:
+        """A ``memorization`` certificate: the layer, every fact, the criterion."""
+        return self.memorization.certificate()
+
+    def lower_bounds(self) -> tuple[str, ...]:
+        """What no layer can do without, as far as it is known."""
+        return lower_bounds(self.database)
+
+    @property
+    def claim(self) -> str:
+        """The claim that this witnesses."""
+        return f"lemmax/compiler-{self.method.removesuffix('-one-hot')}"
+
+    def formula(self) -> str:
+        """The weights as an aligned display."""
+        return self.layer.formula()
+
+    def to_numpy(self) -> dict[str, NDArray[np.float64]]:
+        """The weights as float64 arrays."""
+        return self.layer.to_numpy()
+
+    def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
+        """The layer as a torch module."""
+        return self.layer.to_torch(dtype)
+
+
+def compile_database(db: Database, tau: Any | None = None) -> CompiledDatabase:
+    """Exact rational weights of an attention layer that memorizes a database.
+
+    Every fact (k, q, v) gets strictly the largest logit over the whole vocabulary, and with τ a
+    probability of at least τ. Among the constructions that apply, the one with the fewest
+    non-embedding parameters is taken, then the one with the smallest d_model.
+
+    Cost: |facts| · |tokens| · d_model word operations for the check that is always made.
+
+    Examples
+    --------
+    >>> db = Database.from_triples([("a", "f", "x"), ("a", "g", "y"), ("b", "f", "y")])
+    >>> compiled = compile_database(db)
+    >>> compiled.dims
+    Dimensions(d_model=2, heads=1, d_vo=1, d_qk=1)
+    >>> compiled.recall("b", "f").answer
+    'y'
+    """
+    threshold = _threshold(tau)
+    method = cheapest(db)
+    layer = BUILDERS[method](db)
+    return CompiledDatabase(db, method, _decide(layer, db, threshold))
+
+
+def _threshold(tau: Any | None) -> fmpq | None:
+    threshold = None if tau is None else rational(tau)
+    if threshold is not None and not 0 < threshold < 1:
+        raise LemmaxError(f"The threshold must lie strictly between 0 and 1, not {threshold}.")
+    return threshold
+
+
+def _decide(layer: AttentionLayer, db: Database, tau: fmpq | None) -> Memorization:
+    """The decision that the layer, scaled until every fact reaches τ, memorizes the database."""
+    if tau is None:
+        decision = memorizes(layer, db)
+    else:
+        for c in _scales(tau, len(layer.tokens)):
+            decision = memorizes(layer.scaled(c), db, tau)
+            if decision.holds:
+                break
+    if not decision.holds:
+        raise AssertionError(f"the construction misses {decision.missed[0]}")
+    return decision
+
+
+def _scales(tau: fmpq, tokens: int) -> Iterator[int]:
+    """Factors c of W_U to be tried in turn; with the last every fact reaches probability τ.
+
+    With |s - n| ≤ 1/8 the odds against a fact are at most 2/(e^{3c/8} - 1) from the values, plus
+    |T|·e^{-3c} from the other tokens; c = (8/3)·ln(4|T|/(1-τ)) is enough. What the values alone
+    ask for is tried first, because it usually is enough too.
+    """
+    with ctx.workprec(64):
+        enough = ceiling_above(8 * (4 * tokens / (1 - arb(tau))).log() / 3)
+        values_only = ceiling_above(8 * ((1 + arb(tau)) / (1 - arb(tau))).log() / 3)
+    c = max(1, values_only)
+    while c < enough:
+        yield c
+        c = min(enough, 2 * c)
+    yield enough
