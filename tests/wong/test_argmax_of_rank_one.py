@@ -10,7 +10,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
-from lemmax.constructions.wong.argmax_rank_one import argmax_rank_one_refutation
+from lemmax.constructions.refuting import refute
+from lemmax.constructions.wong.argmax_rank_one import (
+    argmax_rank_one_counterexample,
+    argmax_rank_one_refutation,
+)
 from lemmax.theory import Matrix, argmax, certified_rank
 
 Certify = Callable[..., checker.Verdict]
@@ -27,11 +31,7 @@ def test_argmax_rank_one_refuted_by_three_by_three(certify: Certify) -> None:
 def test_refutation_does_not_refute_the_repair() -> None:
     certificate = argmax_rank_one_refutation() | {"claim": SHARP}
     assert not checker.check(certificate).holds
-    certificate["statement"] = {
-        "hypotheses": ["rank(M) == 1"],
-        "conclusion": "rank(argmax(M)) <= 3",
-    }
-    assert not checker.check(certificate).holds
+    assert not checker.check(refute(SHARP, M=argmax_rank_one_counterexample())).holds
 
 
 def pattern(u: list[int], v: list[int]) -> Matrix:

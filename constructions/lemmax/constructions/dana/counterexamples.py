@@ -8,24 +8,14 @@ from __future__ import annotations
 
 from flint import fmpq
 
-from lemmax.theory.certificates.writing import Certificate, certificate, refutation
+from lemmax.constructions.refuting import refute
+from lemmax.theory.certificates.writing import Certificate, certificate
 from lemmax.theory.numbers.matrices import Matrix
 
 
 def likely_sequences() -> Certificate:
     """Uniform prior on two sequences, ε = 1/2: two are needed for more than 1/2, not ⌈1⌉ = 1."""
-    return refutation(
-        "dana/t-epsilon",
-        {"P": Matrix([["1/2", "1/2"]]), "eps": fmpq(1, 2)},
-        [
-            "0 < eps",
-            "eps < 1",
-            "rows(P) == 1",
-            "min_entry(P) >= 0",
-            "entry_sum(P) == 1",
-        ],
-        "covering(P, 1 - eps) < (1 - eps) * columns(P) + 1",
-    )
+    return refute("dana/t-epsilon", P=Matrix([["1/2", "1/2"]]), eps=fmpq(1, 2))
 
 
 def spanning_unit_matrices() -> Certificate:
@@ -35,45 +25,22 @@ def spanning_unit_matrices() -> Certificate:
         for i in range(2)
         for j in range(2)
     ]
-    return refutation(
-        "dana/lemma-2-increment",
-        {"F": units},
-        [
-            "flattening_rank(F, 0) == slice_rows(F) * slice_columns(F)",
-            "slice_rows(F) <= slice_columns(F)",
-        ],
-        "max_slice_rank(F) >= slice_rows(F)",
-    )
+    return refute("dana/lemma-2-increment", F=units)
 
 
 def attention_to_a_longer_vector() -> Certificate:
     """d = 1, x(t, 1) = 2 and x(t, 2) = 1: W_QK = λ attends to the first position."""
-    return refutation(
-        "dana/skip-as-head",
-        {"X": Matrix([[2], [1]])},
-        ["rows(X) >= 2"],
-        "entry(argmax(gram(X)), rows(X) - 1, rows(X) - 1) == 1",
-    )
+    return refute("dana/skip-as-head", X=Matrix([[2], [1]]))
 
 
 def orthogonal_value_map() -> Certificate:
     """One head, one sequence: a value map of full rank that is orthogonal to what it reads."""
-    return refutation(
-        "dana/value-map-keeps-rank",
-        {"W": Matrix([[0, 1]]), "X": Matrix([[1], [0]])},
-        ["rank(W) == rows(W)", "rank(X) == columns(X)", "columns(X) <= rows(W)"],
-        "rank(product(W, X)) == rank(X)",
-    )
+    return refute("dana/value-map-keeps-rank", W=Matrix([[0, 1]]), X=Matrix([[1], [0]]))
 
 
 def figure_4_bound() -> Certificate:
     """At d = 2, d_h = 5, H = 20 the formula of Corollary 2 gives 509/500, not 1."""
-    return refutation(
-        "dana/figure-4-bound",
-        {"N": 10, "T": 100, "d": 2, "d_h": 5, "H": 20},
-        ["N == 10", "T == 100", "d == 2", "d_h == 5", "H == 20"],
-        "1 / N + (1 - 1 / N) * (H * d_h + d) / T == 1",
-    )
+    return refute("dana/figure-4-bound", N=10, T=100, d=2, d_h=5, H=20)
 
 
 def identity_table_on_a_line() -> Certificate:

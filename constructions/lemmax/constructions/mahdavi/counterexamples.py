@@ -8,27 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
-from typing import Any
 
 from flint import fmpq
 
 from lemmax.constructions.mahdavi.saturation import saturation_heads
-from lemmax.theory.certificates.writing import Certificate, refutation
+from lemmax.constructions.refuting import refute
+from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.ledger.statements import statement_of
 from lemmax.theory.mahdavi.layer import ContextHead, MultiHead, multi_head
 from lemmax.theory.numbers.matrices import Matrix
-
-
-def _refutes(claim: str, **instance: Any) -> Certificate:
-    hypotheses, conclusion = statement_of(claim)
-    plain = {
-        name: {"multi-head": value.certificate_fields(values=False)}
-        if isinstance(value, MultiHead)
-        else value
-        for name, value in instance.items()
-    }
-    return refutation(claim, plain, hypotheses, conclusion)
 
 
 def vandermonde_head() -> MultiHead:
@@ -46,12 +34,12 @@ def vandermonde_head() -> MultiHead:
 
 def kruskal_weakening_not_tight() -> Certificate:
     """Kruskal rank 1 < n = 3 and yet rank Z = 3 > H(1 - 1) + 1."""
-    return _refutes("mahdavi/kruskal-weakening-tight", A=vandermonde_head())
+    return refute("mahdavi/kruskal-weakening-tight", A=vandermonde_head())
 
 
 def head_dimension_no_limit() -> Certificate:
     """d_h = 1 and yet rank Z = 3 > H(1 - 1) + 1."""
-    return _refutes("mahdavi/head-dimension-rank", A=vandermonde_head())
+    return refute("mahdavi/head-dimension-rank", A=vandermonde_head())
 
 
 def one_dimensional_heads(n: int = 3, d: int = 4, H: int = 2) -> Certificate:
@@ -59,7 +47,7 @@ def one_dimensional_heads(n: int = 3, d: int = 4, H: int = 2) -> Certificate:
     T = H * (n - 1) + 1
     queries = [[x**i for i in range(d)] for x in range(1, T + 1)]
     context = Matrix.identity(d)[range(n), range(d)]
-    return _refutes("mahdavi/theorem-1-parameters", A=saturation_heads(context, queries, H).layer)
+    return refute("mahdavi/theorem-1-parameters", A=saturation_heads(context, queries, H).layer)
 
 
 def long_context() -> MultiHead:
@@ -74,37 +62,35 @@ def long_context() -> MultiHead:
 
 def general_position_exceeded() -> Certificate:
     """General position and rank Z = 4 > H(d - 1) + 1 = 3, at n > d."""
-    return _refutes("mahdavi/general-position-limit", A=long_context())
+    return refute("mahdavi/general-position-limit", A=long_context())
 
 
 def tied_scores() -> Certificate:
     """(1, 1, 0) is not constant, and softmax(c, c, 0) tends to (1/2, 1/2, 0)."""
-    return _refutes("mahdavi/one-hot", a=Matrix([[1, 1, 0]]))
+    return refute("mahdavi/one-hot", a=Matrix([[1, 1, 0]]))
 
 
 def tied_saturation() -> Certificate:
     """A context of full rank whose two best tokens share the attention at every scale."""
     W = Matrix([[1, 0, 0], [1, 0, 0], [0, 0, 0]])
-    return _refutes(
-        "mahdavi/saturation-lemma", E=Matrix.identity(3), W=W, e=Matrix([[1], [0], [0]])
-    )
+    return refute("mahdavi/saturation-lemma", E=Matrix.identity(3), W=W, e=Matrix([[1], [0], [0]]))
 
 
 def similar_tokens() -> Certificate:
     """Tokens at distance 10⁻⁶ with more than 0.99 of the attention on one of them."""
     E = Matrix([[fmpq(1), fmpq(0)], [fmpq(1), fmpq(1, 10**6)]])
-    return _refutes("mahdavi/similar-contexts", E=E, cv=Matrix([[0], [10**7]]))
+    return refute("mahdavi/similar-contexts", E=E, cv=Matrix([[0], [10**7]]))
 
 
 def cancelling_token() -> Certificate:
     """One token x = -p_0 at position 0: X + P = 0."""
-    return _refutes("mahdavi/encoding-makes-contexts-full-rank", X=Matrix([[0, -1]]))
+    return refute("mahdavi/encoding-makes-contexts-full-rank", X=Matrix([[0, -1]]))
 
 
 def parallel_pair() -> Certificate:
     """16 vectors of the plane, two of them parallel: 119 of 120 pairs are independent."""
     rows = [[1, x] for x in range(15)] + [[2, 2]]
-    return _refutes("mahdavi/approximate-kruskal", M=Matrix(rows), k=2)
+    return refute("mahdavi/approximate-kruskal", M=Matrix(rows), k=2)
 
 
 def two_token_memorizer(labels: Sequence[int]) -> MultiHead:

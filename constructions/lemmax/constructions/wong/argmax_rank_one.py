@@ -7,7 +7,8 @@ as soon as u has all three signs and v at least three distinct values.
 
 from __future__ import annotations
 
-from lemmax.theory.certificates.writing import Certificate, refutation
+from lemmax.constructions.refuting import refute
+from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.numbers.matrices import Matrix
 
 
@@ -24,9 +25,4 @@ def argmax_rank_one_counterexample() -> Matrix:
 
 def argmax_rank_one_refutation() -> Certificate:
     """The refutation of "rank M = 1 implies rank argmax M ≤ 2"."""
-    return refutation(
-        "wong/argmax-rank-one",
-        {"M": argmax_rank_one_counterexample()},
-        ["rank(M) == 1"],
-        "rank(argmax(M)) <= 2",
-    )
+    return refute("wong/argmax-rank-one", M=argmax_rank_one_counterexample())

@@ -7,14 +7,14 @@ a consequence of the paper's conclusion, a comment there says why it follows.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from lemmax import checker
-from lemmax.theory.certificates.writing import Certificate, refutation
-from lemmax.theory.facts.database import Database, Fact
+from lemmax.constructions.refuting import refute
+from lemmax.theory.certificates.writing import Certificate
+from lemmax.theory.facts.database import Database
 from lemmax.theory.numbers.matrices import Matrix, rational
 from lemmax.theory.numbers.row_maps import Unit
 from lemmax.theory.wong.layer import AttentionLayer, Head
@@ -156,32 +156,15 @@ def two_subsets_layer() -> AttentionLayer:
 # -- refutations ---------------------------------------------------------------------------------
 
 
-def _refute(claim: str, **instance: Any) -> Certificate:
-    statement = checker.STATEMENTS[claim]
-    plain = {
-        name: {"layer": value.certificate_fields()}
-        if isinstance(value, AttentionLayer)
-        else {"facts": _facts(value)}
-        if isinstance(value, Database)
-        else value
-        for name, value in instance.items()
-    }
-    return refutation(claim, plain, statement.hypotheses, statement.conclusion)
-
-
-def _facts(facts: Iterable[Fact]) -> list[Sequence[str]]:
-    return [[str(token) for token in fact] for fact in facts]
-
-
 def equation_5_diagonal() -> Certificate:
     """k = q: two equal scores give softmax (1/2, 1/2), but the row has one entry and total 1."""
-    return _refute("wong/equation-5-diagonal", S=Matrix([[0, 0]]))
+    return refute("wong/equation-5-diagonal", S=Matrix([[0, 0]]))
 
 
 def logits_off_the_domain() -> Certificate:
     """All dimensions 1: the mask of (5) makes L_ag = 1 where the model says 2."""
     layer = line_layer(dict.fromkeys("abfgv", 1), {"v": 1}, vo=1)
-    return _refute("wong/proposition-3.1", L=layer, D=diagonal_pair())
+    return refute("wong/proposition-3.1", L=layer, D=diagonal_pair())
 
 
 def larger_rank_no_solution() -> Certificate:
@@ -191,31 +174,31 @@ def larger_rank_no_solution() -> Certificate:
     )
     embedding = {"k0": 0, "k1": 1, "k2": -1, "q0": 1, "q1": 2, "q2": 3, "v1": 0, "v2": 0}
     layer = line_layer(embedding, {"v1": 1, "v2": 1}, qk=1, vo=1, unit="ln2")
-    return _refute("wong/remark-3.4", L=layer, D=db)
+    return refute("wong/remark-3.4", L=layer, D=db)
 
 
 def estimate_with_one_query() -> Certificate:
     """All dimensions 1, one fact: (9) asks for rank 2, and no weights reach more than 1."""
     layer = line_layer({"k": 0, "q": 1, "v": 0}, {"v": 1})
-    return _refute("wong/equation-9", L=layer, D=Database.from_triples([("k", "q", "v")]))
+    return refute("wong/equation-9", L=layer, D=Database.from_triples([("k", "q", "v")]))
 
 
 def rank_one_layer_for_rank_two() -> Certificate:
     """All dimensions 1, two facts: the constant answer has rank 1, the database rank 2."""
     layer = line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 1})
-    return _refute("wong/rank-hypothesis", L=layer, D=diagonal_pair())
+    return refute("wong/rank-hypothesis", L=layer, D=diagonal_pair())
 
 
 def coincident_span() -> Certificate:
     """Two antipodal points of the circle: distinct, on the sphere, and of rank 1."""
-    return _refute("wong/proposition-3.6-proof", P=Matrix([[1, 0], [-1, 0]]))
+    return refute("wong/proposition-3.6-proof", P=Matrix([[1, 0], [-1, 0]]))
 
 
 def moderate_magnitudes() -> Certificate:
     """3 × 3, rank 2, argmax the identity: entries of at most 9 with gaps of 1."""
     from lemmax.constructions.wong.blowups import gram_blowup
 
-    return _refute("wong/precision", M=gram_blowup(3, 2).matrix)
+    return refute("wong/precision", M=gram_blowup(3, 2).matrix)
 
 
 def _swapped() -> tuple[AttentionLayer, Database]:
@@ -227,29 +210,29 @@ def _swapped() -> tuple[AttentionLayer, Database]:
 def enough_rank_wrong_answers() -> Certificate:
     """argmax(L) has the rank of D and no answer is right."""
     layer, db = _swapped()
-    return _refute("wong/rank-conditions", L=layer, D=db)
+    return refute("wong/rank-conditions", L=layer, D=db)
 
 
 def tie_at_one_half() -> Certificate:
     """Two tokens, τ = 1/2: both reach the threshold."""
-    return _refute("wong/threshold-largest", M=Matrix([[0, 0]]), tau=fmpq(1, 2))
+    return refute("wong/threshold-largest", M=Matrix([[0, 0]]), tau=fmpq(1, 2))
 
 
 def threshold_off_the_domain() -> Certificate:
     """One value: every fibre reaches the threshold, also where the database says nothing."""
     layer = line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 2})
-    return _refute("wong/tau-memorizes", L=layer, D=diagonal_pair(), tau=fmpq(1, 2))
+    return refute("wong/tau-memorizes", L=layer, D=diagonal_pair(), tau=fmpq(1, 2))
 
 
 def enough_thresholded_rank_wrong_answers() -> Certificate:
     """softmax at 3/4 has the rank of D and no answer is right."""
     layer, db = _swapped()
-    return _refute("wong/equation-15", L=layer, D=db, tau=fmpq(3, 4))
+    return refute("wong/equation-15", L=layer, D=db, tau=fmpq(3, 4))
 
 
 def modest_scale() -> Certificate:
     """From τ = 3/4 to 9/10 the log-odds double, but 9/5 to 29/10 is enough for the scale."""
-    return _refute(
+    return refute(
         "wong/large-tau-large-c",
         M=Matrix([[1, 0, 0]]),
         C0=Matrix([["9/5"]]),
@@ -271,15 +254,15 @@ def uniform_layer() -> tuple[AttentionLayer, Database]:
 def rank_rises_with_tau() -> Certificate:
     """All dimensions 1, even attention: rank 1 at τ = 1/2 and rank 2 at τ = 3/4."""
     layer, db = uniform_layer()
-    return _refute("wong/tau-monotone", L=layer, D=db, tau0=fmpq(1, 2), tau=fmpq(3, 4))
+    return refute("wong/tau-monotone", L=layer, D=db, tau0=fmpq(1, 2), tau=fmpq(3, 4))
 
 
 def one_value_at_tau_one() -> Certificate:
     """One value has probability one."""
     layer = line_layer({"k": 0, "q": 0, "v": 0}, {})
-    return _refute("wong/tau-one", L=layer, D=Database.from_triples([("k", "q", "v")]))
+    return refute("wong/tau-one", L=layer, D=Database.from_triples([("k", "q", "v")]))
 
 
 def small_layer_at_tau_99(size: int = 100) -> Certificate:
     """(2, 1, 1, 1), which (9) rates 3, knows 200 facts of bound 200 with probability .99."""
-    return _refute("wong/figure-3-tau-99", L=cyclic_shift_layer(size, 15), D=cyclic_shift(size))
+    return refute("wong/figure-3-tau-99", L=cyclic_shift_layer(size, 15), D=cyclic_shift(size))
