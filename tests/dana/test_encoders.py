@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions.dana.counterexamples import identity_table_on_a_line
-from lemmax.constructions.dana.encoders import (
-    best_encoder,
+from lemmax.constructions.dana.encoder_intervals import best_encoder
+from lemmax.constructions.dana.encoders import sequence_encoder
+from lemmax.constructions.dana.signs import (
     certified_coherence,
     derandomised_signs,
     random_signs,
-    sequence_encoder,
 )
 from lemmax.theory.dana.encoder_bounds import bisected, dual_gain, initial_cones
 from lemmax.theory.dana.encoders import (

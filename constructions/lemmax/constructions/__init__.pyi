@@ -3,7 +3,8 @@ from .dana.associations import (
     AssociativeMemory as AssociativeMemory,
     associative_memory as associative_memory,
 )
-from .dana.encoders import best_encoder as best_encoder, sequence_encoder as sequence_encoder
+from .dana.encoder_intervals import best_encoder as best_encoder
+from .dana.encoders import sequence_encoder as sequence_encoder
 from .mahdavi.memory import ContextMemory as ContextMemory, memorize as memorize
 from .mahdavi.saturation import (
     SaturationHeads as SaturationHeads,

@@ -158,12 +158,12 @@ def associative_memory(
     for attempt in range(3):
         base = _random_model(names, len(next(iter(table))), H, d_h, d, seed + attempt)
         for precision in _PRECISIONS:
-            found = _solve(base, table, unembedding, wanted, precision)
-            if found is None:
+            solved = _solve(base, table, unembedding, wanted, precision)
+            if solved is None:
                 continue
-            margins = found.margins(table, 96)
+            margins = solved.margins(table, 96)
             if all(margin > 0 for margin in margins):
-                return AssociativeMemory(found, table, _margin(found, table, margins))
+                return AssociativeMemory(solved, table, _margin(solved, table, margins))
     raise NotFound(
         f"No weights were found for these {len(table)} associations, and no obstruction is proved."
     )
@@ -324,19 +324,19 @@ def realise_encoder(
     >>> model.H, model.d
     (1, 2)
     """
-    found = token_sequences(sequences)
+    listed = token_sequences(sequences)
     names = tuple(tokens)
-    if encoder.E.shape[0] != len(found) or encoder.W.shape[0] != len(names):
-        raise LemmaxError("The encoder must have one row of E a sequence and one of W a token.")
+    if encoder.E.shape[0] != len(listed) or encoder.W.shape[0] != len(names):
+        raise LemmaxError("The encoder must have one row of E per sequence and one of W per token.")
     most = rational(error)
-    _refuse_if_obstructed(dict.fromkeys(found), H, d_h, encoder.d)
+    _refuse_if_obstructed(dict.fromkeys(listed), H, d_h, encoder.d)
     wanted = encoder.logits.flint.tolist()
     for attempt in range(3):
-        base = _random_model(names, len(found[0]), H, d_h, encoder.d, seed + attempt)
+        base = _random_model(names, len(listed[0]), H, d_h, encoder.d, seed + attempt)
         for precision in _PRECISIONS:
             model = _solve(
                 base,
-                dict.fromkeys(found),
+                dict.fromkeys(listed),
                 encoder.W.flint.tolist(),
                 encoder.E.flint.tolist(),
                 precision,
@@ -344,7 +344,7 @@ def realise_encoder(
             )
             if model is None:
                 continue
-            rows = model.logits(found, 128)
+            rows = model.logits(listed, 128)
             with ctx.workprec(160):
                 gaps = [
                     abs(a - b)

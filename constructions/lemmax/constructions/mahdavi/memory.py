@@ -90,7 +90,7 @@ def memorize(
     contexts, queries
         As for :func:`~lemmax.theory.mahdavi.layer.multi_head`.
     labels
-        One exact number an example (or a row of them), or a class an example.
+        One exact number per example (or a row of them), or a class per example.
     classes
         Read the labels as names of classes: the output of the right class is largest, with a
         certified margin.
@@ -175,8 +175,8 @@ def _small(rows: int, columns: int, generator: random.Random) -> Matrix:
 
 def _solve(layer: MultiHead, targets: Matrix, error: fmpq) -> MultiHead:
     """Dyadic values W_V (and W_O the identity) whose outputs are within the error."""
-    found = layer.feature_rank()
-    modular = layer.features_modulo(found.prime, found.point)
+    rank = layer.feature_rank()
+    modular = layer.features_modulo(rank.prime, rank.point)
     assert modular is not None, "the point was tried before"
     _, columns = pivots_modulo(modular)
     outputs = targets.shape[1]

@@ -78,7 +78,7 @@ class SaturationHeads(Typeset):
         return self.layer.feature_rank().certificate()
 
     def picture(self) -> str:
-        """One line a head: ``#`` a saturated example, ``o`` a free one, ``.`` one to come."""
+        """One line per head: ``#`` a saturated example, ``o`` a free one, ``.`` one to come."""
         T = self.layer.T
         lines = []
         for number, stage in enumerate(self.stages, 1):
@@ -124,9 +124,9 @@ def saturation_heads(
     Parameters
     ----------
     contexts
-        One n × d matrix shared by all, or one matrix an example; each of rank n.
+        One n × d matrix shared by all, or one matrix per example; each of rank n.
     queries
-        One row an example.
+        One row per example.
     H, d_h
         The number of heads and their dimension; one dimension is used, the others are zero.
     k
