@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 
 import pytest
@@ -11,13 +12,13 @@ from hypothesis import strategies as st
 
 from lemmax.constructions.compiler import recall
 from lemmax.strategies import layers
-from lemmax.theory import AttentionLayer, Matrix
+from lemmax.theory import AttentionLayer, Matrix, memorizes
 from lemmax.theory.errors import LemmaxError, Undecided
 from lemmax.theory.numbers.matrices import floor_below
 from lemmax.theory.wong.layer import Head
 
 
-def reader(columns: dict[str, tuple[object, object]], score: object = 1) -> AttentionLayer:
+def reader(columns: Mapping[str, tuple[object, object]], score: object = 1) -> AttentionLayer:
     """The hidden state of (k, q) is (σ(score), 1); each further token has a column of W_U."""
     tokens = ("k", "q", *columns)
     head = Head(Matrix([[0], [1]]), Matrix([[score, 0]]), Matrix([[1], [0]]), Matrix([[1, 0]]))
@@ -90,6 +91,14 @@ def test_what_stays_open_is_said() -> None:
     """σ(10^9) is 1 but for 1.4 billion bits: less than 1, and no affordable precision sees it."""
     with pytest.raises(Undecided, match="stays open with 49152 bits"):
         recall(reader({"a": (1, 0), "b": (0, 1)}, score=10**9), "k", "q")
+
+
+@pytest.mark.parametrize("digits", [9, 300, 3000])
+def test_attention_to_nothing_but_the_query(digits: int) -> None:
+    """σ(-10^digits) is too small for its inverse to be written down."""
+    layer = reader({"a": (1, 0), "b": (0, fmpq(1, 10**300))}, score=-(10**digits))
+    assert recall(layer, "k", "q").answer == "b"
+    assert memorizes(layer, [("k", "q", "b")]).holds
 
 
 def test_one_token_is_the_answer() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from flint import arb, ctx, fmpq
 
@@ -15,7 +16,7 @@ from lemmax.theory.wong.memorization import HiddenStates
 _PRECISIONS = (192, 768, 3072, 12_288, 49_152)
 _LONGEST = 20_000  # bits of an attention weight in units of ln 2 that is written as a fraction
 
-Column = Sequence[fmpq]
+Column: TypeAlias = list[fmpq]
 
 
 @dataclass(frozen=True)
@@ -121,7 +122,7 @@ def _ties(
     """Whether two tokens have exactly equal logits; False where that stays open."""
     exact = _rational_state(states, k, q)
     if exact is None:
-        return lambda t, u: states.tied(k, q, list(columns[t]), list(columns[u]))
+        return lambda t, u: states.tied(k, q, columns[t], columns[u])
     logits = [
         sum((h * w for h, w in zip(exact, column, strict=True)), fmpq(0)) for column in columns
     ]

@@ -180,7 +180,9 @@ class HiddenStates:
             unit = arb.const_log2() if self.unit == "ln2" else arb(1)
             state = [arb(x) for x in self.embedding[q]]
             for head, values in enumerate(self.values):
-                alpha = 1 / (1 + (-unit * arb(self.score_gap(head, k, q))).exp())
+                score = self.score_gap(head, k, q)
+                small = (-unit * arb(abs(score))).exp()  # of a large number it would overflow
+                alpha = (small if score < 0 else 1) / (1 + small)
                 state = [
                     h + arb(y) + alpha * arb(x - y)
                     for h, x, y in zip(state, values[k], values[q], strict=True)
