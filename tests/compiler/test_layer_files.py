@@ -19,6 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import lemmax.theory.certificates.schemas as schemas
+from lemmax.cli import main
 from lemmax.constructions import compile_database
 from lemmax.constructions.compiler import files, load_layer, recall, save
 from lemmax.numerics import certify_layer
@@ -116,6 +117,7 @@ NUMBERS = [
     "0x1p99999999999",
     "0X1",
     "0xg",
+    "0x" + "f" * 400_001,
     "-0x",
     1,
     True,
@@ -248,7 +250,9 @@ def test_files_that_are_too_large_are_not_read(tmp_path: Path) -> None:
         load_layer(path)
 
 
-def test_a_certificate_of_a_trained_layer_is_a_layer_file(tmp_path: Path) -> None:
+def test_a_certificate_of_a_trained_layer_is_a_layer_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """It has no digest: the checker has to accept it."""
     compiled = compile_database(DATABASE)
     certified = certify_layer(compiled.to_numpy(), DATABASE, tokens=compiled.layer.tokens)
@@ -256,6 +260,9 @@ def test_a_certificate_of_a_trained_layer_is_a_layer_file(tmp_path: Path) -> Non
     write_certificate(path, certified.certificate())
     layer = load_layer(path)
     assert all(recall(layer, k, q).answer == v for k, q, v in DATABASE)
+    with pytest.raises(SystemExit, match="0"):
+        main(["recall", str(path), "b", "g"])
+    assert capsys.readouterr().out.startswith("z\nprobability in ")
     certificate = certified.certificate()
     k, q, v = certificate["facts"][0]
     certificate["facts"][0] = [k, q, (v + 1) % len(layer.tokens)]

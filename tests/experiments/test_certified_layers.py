@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import json
+import os
+import re
+from contextlib import nullcontext
 from dataclasses import replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,9 +22,17 @@ from lemmax.numerics.experiments import wong_certified as certified
 from lemmax.numerics.experiments.studies import Experiment, Row, Study, recorded
 from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
 from lemmax.numerics.training.recipes import recipe
-from lemmax.numerics.twins.certify import certify_layer, exact_layer, kept_by_bits, read_weights
+from lemmax.numerics.twins.certify import (
+    certify_layer,
+    exact_layer,
+    exact_transformer,
+    kept_by_bits,
+)
+from lemmax.numerics.twins.weights import read_weights
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.facts.database import Database
+from lemmax.theory.wong.layer import AttentionLayer
+from lemmax.theory.wong.memorization import HiddenStates
 
 DATABASE = Database.from_triples([("a", "f", 1), ("a", "g", 2), ("b", "f", 3), ("b", "g", 1)])
 
@@ -110,20 +123,203 @@ def test_coarser_rounding_keeps_fewer_facts_until_it_is_safe() -> None:
     assert counts[safe - 1] < 4
 
 
+def stacks(**changed: object) -> dict[str, object]:
+    """One head of dimension one, but for what is changed."""
+    heads: dict[str, object] = {key: [[[1.0]]] for key in ["W_Q", "W_K", "W_V", "W_O"]}
+    return {"W_E": [[1.0]], "W_U": [[1.0]], **heads, **changed}
+
+
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
-        ({"W_E": [[1.0]]}, "lack W_U; found are W_E"),
+        ({"W_E": [[1.0]]}, "lack W_U; they are W_E"),
         ({"W_E": [[float("nan")]], "W_U": [[1.0]]}, "W_E has an entry that is not a finite"),
-        ({"W_E": [["x"]], "W_U": [[1.0]]}, "W_E is not an array of numbers"),
+        ({"W_E": [["x"]], "W_U": [[1.0]]}, "W_E is not an array of real numbers"),
         ({"W_E": [1.0], "W_U": [[1.0]]}, "W_E has 1 dimensions, not 2"),
-        ({"W_E": [[1.0]], "W_U": [[1.0]], "W_Q": [[[1.0]]], "W_K": []}, "equally many heads"),
+        (stacks(W_K=[]), "equally many heads"),
+        (stacks(W_V=1.0), "equally many heads"),
+        (dict.fromkeys(["W_E", "W_U", "W_Q", "W_K", "W_V", "W_O"], 1.0), "equally many heads"),
+        (stacks(W_O=[1.0]), "W_O has 0 dimensions, not 2"),
+        ({"W_E": [[1.0]], "W_U": [[1.0]], "W_K": [[[1.0]]]}, "lack W_Q; they are W_E, W_U, W_K"),
         ({"W_E": [[1.0]], "W_U": [[1.0]], "heads.0.W_Q": [[1.0]]}, r"lack heads\.0\.W_K"),
     ],
 )
 def test_bad_weights_are_one_sentence(weights: dict[str, object], sentence: str) -> None:
     with pytest.raises((LemmaxError, ShapeError), match=sentence):
         certify_layer(weights, [(0, 0, 0)])
+
+
+# -- nothing is rounded, and nothing is ignored --------------------------------------------------
+LARGE = 2**53 + 1
+"""The least positive integer that float64 does not hold."""
+
+
+EMBEDDING = [[1, -1], [0, 0], [0, 0]]
+TIED = [[0, LARGE, 2**53], [0, 1, 0]]
+"""After token 0 the tokens 1 and 2 tie: (2^53 + 1) - 1 = 2^53."""
+
+
+@pytest.mark.parametrize(
+    "convert",
+    [
+        lambda rows: np.array(rows, dtype=np.int64),
+        lambda rows: np.array(rows, dtype=np.uint64),
+        lambda rows: np.array(rows, dtype=object),
+        lambda rows: rows,
+        lambda rows: [[Fraction(x) for x in row] for row in rows],
+        lambda rows: [[float(x) if x == 0 else x for x in row] for row in rows],
+    ],
+    ids=["int64", "uint64", "objects", "lists", "fractions", "integers beside floats"],
+)
+def test_integers_beyond_float64_are_refused(convert: Any) -> None:
+    """Rounded, token 2 would be known; in truth it ties with token 1."""
+    with pytest.raises(LemmaxError, match="W_U has an entry that float64 does not hold exactly"):
+        certify_layer({"W_E": EMBEDDING, "W_U": convert(TIED)}, [(0, 0, 2)])
+
+
+def test_an_exact_tie_is_missed() -> None:
+    """The same tie in numbers that float64 holds."""
+    weights = {"W_E": EMBEDDING, "W_U": [[0, 2**53, 2**53 - 1], [0, 1, 0]]}
+    assert certify_layer(weights, [(0, 0, 2)]).missed == ((0, 0, 2),)
+
+
+@pytest.mark.parametrize("dtype", [np.float16, np.float32, np.float64, np.int8, np.uint64, bool])
+def test_what_float64_holds_is_taken(dtype: Any) -> None:
+    weights = {"W_E": np.array([[1], [0]], dtype), "W_U": np.array([[1, 0]], dtype)}
+    assert certify_layer(weights, [(1, 0, 0)]).share == 1
+
+
+def test_powers_of_two_beyond_2_to_53_are_taken() -> None:
+    weights = {"W_E": [[1], [-1]], "W_U": np.array([[2**60, -(2**62)]], dtype=np.int64)}
+    assert certify_layer(weights, [(0, 0, 0), (0, 1, 1)]).share == 1
+
+
+def test_long_doubles_are_refused_where_they_would_be_rounded() -> None:
+    """On some machines a long double is a double, which is taken."""
+    longer = np.array([[1, 1 + np.finfo(np.longdouble).eps]], dtype=np.longdouble)
+    weights = {"W_E": np.array([[1], [1]], dtype=np.longdouble), "W_U": longer}
+    longer_than_double = np.finfo(np.longdouble).nmant > 52
+    sentence = "W_U has an entry that float64 does not hold exactly"
+    with pytest.raises(LemmaxError, match=sentence) if longer_than_double else nullcontext():
+        certify_layer(weights, [(0, 1, 1)])
+    weights["W_U"] = np.array([[1, 2]], dtype=np.longdouble)
+    assert certify_layer(weights, [(0, 1, 1)]).share == 1
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        np.array([[1 + 1j, 0]]),
+        np.array([[1 + 0j, 0]]),
+        [[1j, 0]],
+        np.array([["1", "2"]]),
+        [["1", "2"]],
+        [[1, None]],
+        [[1, 2], [3]],
+        np.array([["2020-01-01"]], dtype="datetime64[D]"),
+        np.array([[(1.0, 2.0)]], dtype=[("x", "f8"), ("y", "f8")]),
+        {"a": 1},
+        "W_U",
+        None,
+    ],
+    ids=range(12),
+)
+def test_what_is_no_real_number_is_refused(values: object) -> None:
+    with pytest.raises(LemmaxError, match="W_U is not an array of real numbers"):
+        certify_layer({"W_E": [[1.0], [1.0]], "W_U": values}, [(0, 1, 1)])
+
+
+@pytest.mark.parametrize("large", [10**400, Fraction(1, 3), float("inf"), np.nan], ids=range(4))
+def test_numbers_that_are_no_floats_are_refused(large: Any) -> None:
+    with pytest.raises(LemmaxError, match=r"W_U has an entry that (float64 does not|is not a fin)"):
+        certify_layer({"W_E": [[1.0], [1.0]], "W_U": [[large, 1]]}, [(0, 1, 1)])
+
+
+def test_torch_tensors_are_read_exactly() -> None:
+    torch = pytest.importorskip("torch")
+    embedding = torch.tensor([[1.0], [1.0]])
+
+    def known(unembedding: Any) -> int:
+        return len(certify_layer({"W_E": embedding, "W_U": unembedding}, [(0, 1, 1)]).known)
+
+    for dtype in (torch.bfloat16, torch.float16, torch.float32, torch.float64, torch.int64):
+        assert known(torch.tensor([[1, 2]], dtype=dtype)) == 1
+    assert known(torch.nn.Parameter(torch.tensor([[1.0, 2.0]]))) == 1
+    with pytest.raises(LemmaxError, match="float64 does not hold exactly"):
+        known(torch.tensor([[2**53, LARGE]]))
+    for other in (torch.tensor([[1j, 2]]), torch.tensor([[1.0, 2.0]]).to_sparse()):
+        with pytest.raises(LemmaxError, match="W_U is not an array of real numbers"):
+            known(other)
+
+
+@pytest.mark.parametrize(
+    "name", ["b_U", "ln_final.w", "W_pos", "heads.0.b_Q", "heads.x.W_Q", "W_QK", "heads.00.W_Q", ""]
+)
+def test_arrays_that_are_not_understood_are_refused_by_name(name: str) -> None:
+    """A bias b_U = (9, 0) would reverse the answer: it must not be left out."""
+    weights: dict[str, Any] = {"W_E": [[1.0], [1.0]], "W_U": [[1.0, 2.0]]}
+    assert certify_layer(weights, [(0, 1, 1)]).share == 1
+    with pytest.raises(LemmaxError, match=f"hold {re.escape(repr(name))}"):
+        certify_layer(weights | {name: [9.0, 0.0]}, [(0, 1, 1)])
+
+
+def test_heads_are_stacked_or_named_but_not_both() -> None:
+    layer = compile_database(DATABASE).layer
+    named = layer.to_numpy()
+    stacked = {name: named[f"heads.0.{name}"][None] for name in ("W_Q", "W_K", "W_V", "W_O")}
+    with pytest.raises(LemmaxError, match=r"hold 'heads\.0\.W_Q'"):
+        certify_layer(named | stacked, DATABASE, tokens=layer.tokens)
+
+
+def test_a_transformer_has_no_arrays_but_its_own() -> None:
+    weights: dict[str, Any] = {"e": [[1.0], [2.0]], "pos": [[0.0]] * 2, "W_U": [[1.0], [-1.0]]}
+    heads = {name: np.zeros((0, 1, 1)) for name in ("W_Q", "W_K", "W_V", "W_O")}
+    assert exact_transformer(weights | heads).tokens == (0, 1)
+    with pytest.raises(LemmaxError, match="hold 'b_U'"):
+        exact_transformer(weights | heads | {"b_U": [9.0, 0.0]})
+    with pytest.raises(LemmaxError, match="lack W_Q"):
+        exact_transformer(weights)
+
+
+def test_the_facts_are_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    count = 0
+    prepare = HiddenStates.__init__
+
+    def counted(self: HiddenStates, layer: AttentionLayer) -> None:
+        nonlocal count
+        count += 1
+        prepare(self, layer)
+
+    monkeypatch.setattr(HiddenStates, "__init__", counted)
+    layer = compile_database(DATABASE).layer
+    count = 0
+    found = certify_layer(layer.to_numpy(), DATABASE, tokens=layer.tokens, tau="2/5")
+    document = found.certificate()
+    assert count == 1
+    assert document["criterion"] == {"type": "probability", "tau": "2/5"}
+    assert checker.check(document).holds
+
+
+def test_bfloat16_files_are_read(tmp_path: Path) -> None:
+    torch = pytest.importorskip("torch")
+    save_file = pytest.importorskip("safetensors.torch").save_file
+    weights = {"W_E": torch.tensor([[1.0], [0.5]]), "W_U": torch.tensor([[-0.375, 3.0]])}
+    short = {name: tensor.to(torch.bfloat16) for name, tensor in weights.items()}
+    save_file(short, tmp_path / "layer.safetensors")
+    found = certify_layer(tmp_path / "layer.safetensors", [(0, 1, 1)])
+    assert found.layer == certify_layer(weights, [(0, 1, 1)]).layer
+
+
+def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.npz")
+    (tmp_path / "device.pt").symlink_to("/dev/zero")
+    for name in ("pipe.npz", "device.pt"):
+        with pytest.raises(LemmaxError, match="not a regular file"):
+            read_weights(tmp_path / name)
+    with (tmp_path / "large.safetensors").open("wb") as file:
+        file.truncate(10**12)  # a hole: nothing is on the disk
+    with pytest.raises(LemmaxError, match="has 1000000000000 bytes"):
+        read_weights(tmp_path / "large.safetensors")
 
 
 def test_bad_files_are_one_sentence(tmp_path: Path) -> None:

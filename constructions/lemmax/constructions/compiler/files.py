@@ -24,7 +24,7 @@ _LARGEST_EXPONENT = 1_000_000
 _LARGEST_EXPONENTS = 100_000_000  # bits that the exponents of a file may add up to
 _NUMBER = re.compile(
     r"(?P<numerator>0|-?[1-9][0-9]{0,3999})(?:/(?P<denominator>[1-9][0-9]{0,3999}))?"
-    r"|(?P<mantissa>-?0x(?:0|[1-9a-f][0-9a-f]*))(?:p(?P<exponent>0|-?[1-9][0-9]{0,6}))?"
+    r"|(?P<mantissa>-?0x(?:0|[1-9a-f][0-9a-f]{0,399999}))(?:p(?P<exponent>0|-?[1-9][0-9]{0,6}))?"
 )
 _DOCUMENT = ("format", "version", "kind", "layer", "facts", "criterion")
 _LAYER = ("tokens", "unit", "W_E", "W_U", "heads")

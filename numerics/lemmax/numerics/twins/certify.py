@@ -7,25 +7,28 @@ whole vocabulary: a fact whose logit ties with another one is not memorized.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
+from flint import fmpq
 from numpy.typing import NDArray
 
+from lemmax.numerics.twins.weights import Weights, exact_floats, read_weights
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.dana.transformer import AoT, AoTHead, TokenSequence
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer, Head
-from lemmax.theory.wong.memorization import Fact, memorizes
+from lemmax.theory.wong.memorization import Fact, Memorization, memorizes
 
-Weights: TypeAlias = Mapping[str, Any]
 _HEAD = ("W_Q", "W_K", "W_V", "W_O")
+_NAMED = re.compile(r"heads\.(0|[1-9][0-9]*)\.W_[QKVO]")
 
 
 @dataclass(frozen=True)
@@ -35,7 +38,7 @@ class CertifiedLayer(Typeset):
     layer: AttentionLayer
     known: tuple[Fact, ...]
     missed: tuple[Fact, ...]
-    tau: Any | None
+    tau: fmpq | None
 
     @property
     def share(self) -> Fraction:
@@ -50,7 +53,7 @@ class CertifiedLayer(Typeset):
         """A ``memorization`` certificate: the layer with the facts that it knows."""
         if not self.known:
             raise LemmaxError("The layer knows none of the facts: there is nothing to certify.")
-        return memorizes(self.layer, self.known, self.tau).certificate()
+        return Memorization(self.layer, self.known, self.tau, ()).certificate()
 
 
 def certify_layer(
@@ -67,7 +70,8 @@ def certify_layer(
     ----------
     weights
         The matrices by name, as arrays or tensors (a ``state_dict`` will do), or the path of a
-        file that :func:`read_weights` reads.
+        file that :func:`~lemmax.numerics.twins.weights.read_weights` reads. What float64 does not
+        hold exactly is refused, and so is an array that a layer has no place for.
     facts
         Triples of tokens (subject, predicate, object), or a ``Database``.
     tokens
@@ -103,9 +107,10 @@ def certify_layer(
     arrays = read_weights(weights) if isinstance(weights, (str, Path)) else weights
     layer = exact_layer(arrays, tokens, denominator)
     listed = tuple((k, q, v) for k, q, v in facts)
-    missed = memorizes(layer, listed, tau).missed
-    lost = set(missed)
-    return CertifiedLayer(layer, tuple(f for f in listed if f not in lost), missed, tau)
+    decision = memorizes(layer, listed, tau)
+    lost = set(decision.missed)
+    known = tuple(fact for fact in listed if fact not in lost)
+    return CertifiedLayer(layer, known, decision.missed, decision.tau)
 
 
 def exact_layer(
@@ -118,28 +123,38 @@ def exact_layer(
     """
     if denominator is not None and denominator < 1:
         raise LemmaxError(f"The common denominator is at least 1, not {denominator}.")
-    arrays = {name: _array(name, value) for name, value in weights.items()}
+    arrays = {name: exact_floats(name, value) for name, value in weights.items()}
+    stacked = any(name in arrays for name in _HEAD)
+    numbers = {match[1] for name in arrays if (match := _NAMED.fullmatch(name))}
+    of_heads = _HEAD if stacked else [f"heads.{h}.{n}" for h in range(len(numbers)) for n in _HEAD]
+    _refuse_unknown(arrays, ("W_E", "W_U", *of_heads), "W_E, W_U and heads of W_Q, W_K, W_V, W_O")
 
     def matrix(name: str, head: int | None = None) -> Matrix:
-        array = arrays.get(name)
-        if array is None:
-            raise LemmaxError(f"The weights lack {name}; found are {', '.join(arrays)}.")
-        array = array if head is None else array[head]
+        array = arrays[name] if head is None else arrays[name][head]
         if array.ndim != 2:
             raise ShapeError(f"{name} has {array.ndim} dimensions, not 2.")
         return exact_matrix(array, denominator)
 
-    if "W_Q" in arrays:
-        sizes = {len(arrays[name]) for name in _HEAD if name in arrays}
-        if len(sizes) != 1:
+    if stacked:
+        sizes = {arrays[name].shape[:1] for name in _HEAD}
+        if len(sizes) != 1 or () in sizes:
             raise ShapeError("W_Q, W_K, W_V and W_O must be stacks of equally many heads.")
-        heads = [[matrix(name, h) for name in _HEAD] for h in range(sizes.pop())]
+        heads = [[matrix(name, h) for name in _HEAD] for h in range(*sizes.pop())]
     else:
-        count = len({name.split(".")[1] for name in arrays if name.startswith("heads.")})
-        heads = [[matrix(f"heads.{h}.{name}") for name in _HEAD] for h in range(count)]
+        heads = [[matrix(f"heads.{h}.{name}") for name in _HEAD] for h in range(len(numbers))]
     embedding = matrix("W_E")
     names = tuple(range(embedding.shape[0])) if tokens is None else tuple(tokens)
     return AttentionLayer(names, embedding, matrix("W_U"), [Head(*head) for head in heads])
+
+
+def _refuse_unknown(arrays: Weights, names: Sequence[str], described: str) -> None:
+    """Refuse arrays that are missing, and those that would be left out: they may decide."""
+    lacking = next((name for name in names if name not in arrays), None)
+    unknown = next((name for name in arrays if name not in names), None)
+    if unknown is not None:
+        raise LemmaxError(f"The weights hold {unknown!r}, but a layer here has only {described}.")
+    if lacking is not None:
+        raise LemmaxError(f"The weights lack {lacking}; they are {', '.join(arrays)}.")
 
 
 def exact_transformer(weights: Weights, denominator: int | None = None) -> AoT:
@@ -150,7 +165,8 @@ def exact_transformer(weights: Weights, denominator: int | None = None) -> AoT:
     >>> known_pairs(exact_transformer(weights | heads), {(0, 1): 0, (1, 0): 1})
     [(0, 1)]
     """
-    w = {name: _array(name, value) for name, value in weights.items()}
+    w = {name: exact_floats(name, value) for name, value in weights.items()}
+    _refuse_unknown(w, ("e", "pos", "W_U", *_HEAD), "e, pos, W_U and heads of W_Q, W_K, W_V, W_O")
     heads = [
         AoTHead(*(exact_matrix(w[name][h], denominator) for name in _HEAD))
         for h in range(len(w["W_Q"]))
@@ -172,19 +188,6 @@ def known_pairs(model: AoT, pairs: Mapping[Any, Hashable]) -> list[TokenSequence
         known |= {t for t, margin in margins.items() if margin > 0}
         left = {t: left[t] for t, margin in margins.items() if not (margin > 0 or margin < 0)}
     return [t for t in pairs if t in known]
-
-
-def _array(name: str, value: Any) -> NDArray[np.float64]:
-    """Any array or tensor as float64, which holds every shorter float exactly."""
-    if hasattr(value, "detach"):
-        value = value.detach().cpu().double().numpy()
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise LemmaxError(f"{name} is not an array of numbers.") from None
-    if not np.isfinite(array).all():
-        raise LemmaxError(f"{name} has an entry that is not a finite number.")
-    return array
 
 
 def exact_matrix(array: NDArray[np.float64], denominator: int | None = None) -> Matrix:
@@ -216,54 +219,6 @@ def rounded(array: NDArray[Any], denominator: int) -> list[int]:
     return [round(Fraction(float(x)) * denominator) for x in array.ravel()]
 
 
-def read_weights(path: str | Path) -> dict[str, NDArray[np.float64]]:
-    """The arrays of a file: ``.npz``, ``.safetensors``, or a ``state_dict`` in ``.pt``/``.pth``.
-
-    Nothing in the file is executed.
-    """
-    path = Path(path)
-    reader = {
-        ".npz": _read_npz,
-        ".safetensors": _read_safetensors,
-        ".pt": _read_torch,
-        ".pth": _read_torch,
-    }.get(path.suffix)
-    if reader is None:
-        raise LemmaxError(f"{path}: weights are read from .npz, .safetensors, .pt or .pth.")
-    try:
-        found = reader(path)
-    except LemmaxError:
-        raise
-    except OSError as error:
-        raise LemmaxError(f"{path} cannot be read: {error.strerror or 'no such file'}.") from None
-    except Exception:  # each library has errors of its own for a damaged file
-        raise LemmaxError(f"{path} is damaged, or not a {path.suffix} file of arrays.") from None
-    return {str(name): _array(str(name), value) for name, value in found.items()}
-
-
-def _read_npz(path: Path) -> dict[str, Any]:
-    with path.open("rb") as file, np.load(file, allow_pickle=False) as data:
-        return {name: data[name] for name in data.files}
-
-
-def _read_safetensors(path: Path) -> dict[str, Any]:
-    try:
-        from safetensors.numpy import load_file
-    except ImportError:
-        raise LemmaxError("Reading safetensors needs the extra lemmax[torch].") from None
-    found: dict[str, Any] = load_file(path)
-    return found
-
-
-def _read_torch(path: Path) -> dict[str, Any]:
-    try:
-        import torch
-    except ImportError:
-        raise LemmaxError("Reading torch files needs the extra lemmax[torch].") from None
-    found: dict[str, Any] = torch.load(path, map_location="cpu", weights_only=True)
-    return found
-
-
 def kept_by_bits(weights: Weights, facts: Sequence[Fact], most: int) -> tuple[list[int], int]:
     """How many of the facts are certified at 0, 1, …, most fractional bits, and where it is safe.
 
@@ -277,8 +232,8 @@ def kept_by_bits(weights: Weights, facts: Sequence[Fact], most: int) -> tuple[li
     known = certify_layer(weights, facts).known
     counts, safe = [], most + 1
     for bits in range(most, -1, -1):
-        found = set(certify_layer(weights, facts, denominator=2**bits).known)
-        counts.append(len(found))
-        if safe == bits + 1 and found.issuperset(known):
+        kept = set(certify_layer(weights, facts, denominator=2**bits).known)
+        counts.append(len(kept))
+        if safe == bits + 1 and kept.issuperset(known):
             safe = bits
     return counts[::-1], safe
