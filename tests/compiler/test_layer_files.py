@@ -149,6 +149,19 @@ def test_exponents_cannot_fill_the_memory(document: dict[str, Any], tmp_path: Pa
     assert "exponents are too large" in refused(tmp_path / "layer.json", text)
 
 
+def test_common_denominators_cannot_fill_the_memory(
+    document: dict[str, Any], tmp_path: Path
+) -> None:
+    """2,000 denominators of 2,000 digits with little in common: 4 MB that would become 3 GB."""
+    changed = copy.deepcopy(document)
+    long = [f"1/{10**2000 + n}" for n in range(1, 4001, 2)]
+    changed["layer"]["W_U"][0] = long
+    start = time.process_time()
+    sentence = refused(tmp_path / "layer.json", json.dumps(signed(changed)))
+    assert "W_U is too large over a common denominator" in sentence
+    assert time.process_time() - start < 10
+
+
 STRANGE: list[Any] = [None, True, 0, -1, 2**40, "", "x", "1/2", [], [[]], [["1"]], {}, {"a": []}]
 
 

@@ -22,6 +22,7 @@ LARGEST_FILE = 64_000_000
 
 _LARGEST_EXPONENT = 1_000_000
 _LARGEST_EXPONENTS = 100_000_000  # bits that the exponents of a file may add up to
+_LARGEST_MATRIX = 2_000_000_000  # bits over a common denominator, in which products are taken
 _NUMBER = re.compile(
     r"(?P<numerator>0|-?[1-9][0-9]{0,3999})(?:/(?P<denominator>[1-9][0-9]{0,3999}))?"
     r"|(?P<mantissa>-?0x(?:0|[1-9a-f][0-9a-f]{0,399999}))(?:p(?P<exponent>0|-?[1-9][0-9]{0,6}))?"
@@ -156,7 +157,13 @@ def _fields(value: object, what: str, names: tuple[str, ...]) -> dict[str, Any]:
 def _matrix(value: object, name: str) -> Matrix:
     if not isinstance(value, list) or not all(isinstance(row, list) for row in value):
         raise LemmaxError(f"{name} is not a list of rows.")
-    return Matrix([[_number(x, name) for x in row] for row in value])
+    rows = [[_number(x, name) for x in row] for row in value]
+    common, entries = fmpz(1), sum(map(len, rows))
+    for denominator in {x.q for row in rows for x in row}:
+        common = common.lcm(denominator)
+        if common.bit_length() * entries > _LARGEST_MATRIX:
+            raise LemmaxError(f"{name} is too large over a common denominator.")
+    return Matrix(rows)
 
 
 def _number(value: object, name: str) -> fmpq:
