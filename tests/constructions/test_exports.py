@@ -208,9 +208,9 @@ def test_long_numbers_are_rounded_in_latex_only() -> None:
 def test_rounded_numbers_are_near(exponent: int, leading: Fraction) -> None:
     value = leading * Fraction(10) ** exponent + Fraction(1, 3**900)
     text = certified_rank(Matrix([[value]])).certificate().to_latex()
-    found = re.search(r"(\d+\.\d\d)\{\\cdot\}10\^\{(-?\d+)\}", text)
-    assert found is not None
-    shown = Fraction(found[1]) * Fraction(10) ** int(found[2])
+    match = re.search(r"(\d+\.\d\d)\{\\cdot\}10\^\{(-?\d+)\}", text)
+    assert match is not None
+    shown = Fraction(match[1]) * Fraction(10) ** int(match[2])
     assert abs(shown - value) <= abs(value) / 100
 
 
@@ -242,7 +242,7 @@ def test_every_form_of_number_is_read(value: Fraction, bits: int) -> None:
 
 
 def test_names_and_ragged_lists_are_not_arrays() -> None:
-    found = exact_arrays(
+    arrays = exact_arrays(
         {
             "kind": "x",
             "layer": {"tokens": ["1", "2"], "W_E": [["1"], ["2"]]},
@@ -251,7 +251,7 @@ def test_names_and_ragged_lists_are_not_arrays() -> None:
             "word": "seven",
         }
     )
-    assert set(found) == {"layer.W_E", "ragged.0", "ragged.1"}
+    assert set(arrays) == {"layer.W_E", "ragged.0", "ragged.1"}
 
 
 def test_layers_leave_as_they_are() -> None:

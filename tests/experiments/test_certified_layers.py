@@ -47,10 +47,10 @@ def test_every_row_is_decided_again_from_its_weights(rows: tuple[Row, ...]) -> N
     for row in rows:
         config, said = row.job.config, row.inspected
         assert isinstance(config, Wong)
-        found = certified.certify_row(row)
+        result = certified.certify_row(row)
         missed = {config.facts[i] for i in said["missed"]}
-        assert set(found.known) >= set(config.facts) - missed
-        assert len(found.known) == said["counts"][said["bits"]]
+        assert set(result.known) >= set(config.facts) - missed
+        assert len(result.known) == said["counts"][said["bits"]]
         assert said["safe"] == said["bits"]
         assert config.samples - len(missed) == round(row.accuracy * config.samples)
 
@@ -72,9 +72,9 @@ def test_a_missed_fact_is_reported_and_in_no_certificate(rows: tuple[Row, ...]) 
     row = next(row for row in rows if row.inspected["missed"])
     assert isinstance(row.job.config, Wong)
     lost = [row.job.config.facts[i] for i in row.inspected["missed"]]
-    found = certified.certify_row(row)
-    document = found.certificate()
-    assert not {tuple(fact) for fact in document["facts"]} & set(found.missed)
+    result = certified.certify_row(row)
+    document = result.certificate()
+    assert not {tuple(fact) for fact in document["facts"]} & set(result.missed)
     table = certified.files({certified.STUDY.name: [row]})["wong-certified/table.csv"]
     assert " ".join(map(str, lost[0])) in table
 
@@ -90,9 +90,9 @@ def test_a_layer_from_a_file_is_certified(tmp_path: Path) -> None:
     layer = compile_database(DATABASE).layer
     arrays = layer.to_numpy()
     np.savez(tmp_path / "layer.npz", allow_pickle=False, **arrays)
-    found = certify_layer(tmp_path / "layer.npz", DATABASE, tokens=layer.tokens)
-    assert found.share == 1
-    assert checker.check(found.certificate()).holds
+    result = certify_layer(tmp_path / "layer.npz", DATABASE, tokens=layer.tokens)
+    assert result.share == 1
+    assert checker.check(result.certificate()).holds
     assert exact_layer(arrays, layer.tokens, 2**60).W_E == layer.W_E  # dyadic to begin with
 
 
@@ -100,19 +100,19 @@ def test_a_safetensors_file_is_certified(tmp_path: Path) -> None:
     pytest.importorskip("safetensors")
     layer = compile_database(DATABASE).layer
     write_safetensors(layer, tmp_path / "layer.safetensors")
-    found = certify_layer(tmp_path / "layer.safetensors", DATABASE, tokens=layer.tokens)
-    assert found.layer == layer
-    assert found.share == 1
+    result = certify_layer(tmp_path / "layer.safetensors", DATABASE, tokens=layer.tokens)
+    assert result.layer == layer
+    assert result.share == 1
 
 
 def test_ties_are_missed_and_never_certified() -> None:
     """All weights zero: every token ties with every other one."""
     zero = {"W_E": np.zeros((7, 2)), "W_U": np.zeros((2, 7))}
-    found = certify_layer(zero, [(0, 1, 2), (3, 4, 5)])
-    assert found.missed == ((0, 1, 2), (3, 4, 5))
-    assert found.share == 0
+    result = certify_layer(zero, [(0, 1, 2), (3, 4, 5)])
+    assert result.missed == ((0, 1, 2), (3, 4, 5))
+    assert result.share == 0
     with pytest.raises(LemmaxError, match="knows none of the facts"):
-        found.certificate()
+        result.certificate()
 
 
 def test_coarser_rounding_keeps_fewer_facts_until_it_is_safe() -> None:
@@ -293,8 +293,8 @@ def test_the_facts_are_decided_once(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(HiddenStates, "__init__", counted)
     layer = compile_database(DATABASE).layer
     count = 0
-    found = certify_layer(layer.to_numpy(), DATABASE, tokens=layer.tokens, tau="2/5")
-    document = found.certificate()
+    result = certify_layer(layer.to_numpy(), DATABASE, tokens=layer.tokens, tau="2/5")
+    document = result.certificate()
     assert count == 1
     assert document["criterion"] == {"type": "probability", "tau": "2/5"}
     assert checker.check(document).holds
@@ -306,8 +306,8 @@ def test_bfloat16_files_are_read(tmp_path: Path) -> None:
     weights = {"W_E": torch.tensor([[1.0], [0.5]]), "W_U": torch.tensor([[-0.375, 3.0]])}
     short = {name: tensor.to(torch.bfloat16) for name, tensor in weights.items()}
     save_file(short, tmp_path / "layer.safetensors")
-    found = certify_layer(tmp_path / "layer.safetensors", [(0, 1, 1)])
-    assert found.layer == certify_layer(weights, [(0, 1, 1)]).layer
+    result = certify_layer(tmp_path / "layer.safetensors", [(0, 1, 1)])
+    assert result.layer == certify_layer(weights, [(0, 1, 1)]).layer
 
 
 def test_pipes_and_devices_are_refused(tmp_path: Path) -> None:
