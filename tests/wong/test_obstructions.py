@@ -8,7 +8,7 @@ import sympy
 import z3
 
 from lemmax import checker
-from lemmax.constructions.wong.refutations import (
+from lemmax.constructions.wong.counterexamples import (
     exclusive_or,
     exclusive_or_layer,
     two_subsets,

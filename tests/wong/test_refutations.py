@@ -6,7 +6,7 @@ from collections.abc import Callable
 import pytest
 
 from lemmax import checker
-from lemmax.constructions.wong import refutations
+from lemmax.constructions.wong import counterexamples
 from lemmax.theory import certified_rank, memorizes
 from lemmax.theory.certificates.writing import Certificate, to_json
 from lemmax.theory.wong.layer_tensors import flattening_ranks, layer_tensor
@@ -14,53 +14,53 @@ from lemmax.theory.wong.layer_tensors import flattening_ranks, layer_tensor
 Certify = Callable[..., checker.Verdict]
 
 ALL: dict[str, Callable[[], Certificate]] = {
-    "wong/equation-5-diagonal": refutations.equation_5_diagonal,
-    "wong/proposition-3.1": refutations.logits_off_the_domain,
-    "wong/remark-3.4": refutations.larger_rank_no_solution,
-    "wong/equation-9": refutations.estimate_with_one_query,
-    "wong/rank-hypothesis": refutations.rank_one_layer_for_rank_two,
-    "wong/proposition-3.6-proof": refutations.coincident_span,
-    "wong/precision": refutations.moderate_magnitudes,
-    "wong/rank-conditions": refutations.enough_rank_wrong_answers,
-    "wong/threshold-largest": refutations.tie_at_one_half,
-    "wong/tau-memorizes": refutations.threshold_off_the_domain,
-    "wong/equation-15": refutations.enough_thresholded_rank_wrong_answers,
-    "wong/large-tau-large-c": refutations.modest_scale,
-    "wong/tau-monotone": refutations.rank_rises_with_tau,
-    "wong/tau-one": refutations.one_value_at_tau_one,
-    "wong/figure-3-tau-99": refutations.small_layer_at_tau_99,
+    "wong/equation-5-diagonal": counterexamples.equation_5_diagonal,
+    "wong/proposition-3.1": counterexamples.logits_off_the_domain,
+    "wong/remark-3.4": counterexamples.larger_rank_no_solution,
+    "wong/equation-9": counterexamples.estimate_with_one_query,
+    "wong/rank-hypothesis": counterexamples.rank_one_layer_for_rank_two,
+    "wong/proposition-3.6-proof": counterexamples.coincident_span,
+    "wong/precision": counterexamples.moderate_magnitudes,
+    "wong/rank-conditions": counterexamples.enough_rank_wrong_answers,
+    "wong/threshold-largest": counterexamples.tie_at_one_half,
+    "wong/tau-memorizes": counterexamples.threshold_off_the_domain,
+    "wong/equation-15": counterexamples.enough_thresholded_rank_wrong_answers,
+    "wong/large-tau-large-c": counterexamples.modest_scale,
+    "wong/tau-monotone": counterexamples.rank_rises_with_tau,
+    "wong/tau-one": counterexamples.one_value_at_tau_one,
+    "wong/figure-3-tau-99": counterexamples.small_layer_at_tau_99,
 }
 
 
 @pytest.mark.claim("wong/equation-5-diagonal", grade="certified", direction="against")
 def test_equation_5_on_the_diagonal_refuted(certify: Certify) -> None:
-    certify(refutations.equation_5_diagonal(), ship_as="wong/equation-5-diagonal")
+    certify(counterexamples.equation_5_diagonal(), ship_as="wong/equation-5-diagonal")
 
 
 @pytest.mark.claim("wong/proposition-3.1", grade="certified", direction="against")
 def test_proposition_3_1_refuted_off_the_domain(certify: Certify) -> None:
-    certify(refutations.logits_off_the_domain(), ship_as="wong/proposition-3.1")
+    certify(counterexamples.logits_off_the_domain(), ship_as="wong/proposition-3.1")
 
 
 @pytest.mark.claim("wong/remark-3.4", grade="certified", direction="against")
 def test_remark_3_4_instance(certify: Certify) -> None:
-    certify(refutations.larger_rank_no_solution(), ship_as="wong/remark-3.4")
+    certify(counterexamples.larger_rank_no_solution(), ship_as="wong/remark-3.4")
 
 
 @pytest.mark.claim("wong/equation-9", grade="certified", direction="against")
 def test_equation_9_fails_for_one_fact(certify: Certify) -> None:
-    certify(refutations.estimate_with_one_query(), ship_as="wong/equation-9")
+    certify(counterexamples.estimate_with_one_query(), ship_as="wong/equation-9")
 
 
 @pytest.mark.claim("wong/rank-hypothesis", grade="certified", direction="against")
 def test_rank_hypothesis_refuted_by_two_facts(certify: Certify) -> None:
-    certify(refutations.rank_one_layer_for_rank_two(), ship_as="wong/rank-hypothesis")
+    certify(counterexamples.rank_one_layer_for_rank_two(), ship_as="wong/rank-hypothesis")
 
 
 def test_rank_hypothesis_fails_by_an_unbounded_factor() -> None:
     """N facts a query: the database has rank at least N, the layer at most 2 + 1·1·2."""
     for size in (5, 12):
-        db, layer = refutations.cyclic_shift(size), refutations.cyclic_shift_layer(size)
+        db, layer = counterexamples.cyclic_shift(size), counterexamples.cyclic_shift_layer(size)
         assert memorizes(layer, db).holds
         assert (layer.d_model, len(layer.heads), layer.d_vo, layer.d_qk) == (2, 1, 1, 1)
         assert max(flattening_ranks(db.tensor().tolist())) == size > 4
@@ -70,23 +70,23 @@ def test_rank_hypothesis_fails_by_an_unbounded_factor() -> None:
 @pytest.mark.claim("wong/proposition-3.6", grade="certified", direction="gap")
 @pytest.mark.claim("wong/proposition-3.7", grade="certified", direction="gap")
 def test_proposition_3_6_proof_needs_spanning_points(certify: Certify) -> None:
-    certify(refutations.coincident_span(), ship_as="wong/proposition-3.6-proof")
+    certify(counterexamples.coincident_span(), ship_as="wong/proposition-3.6-proof")
 
 
 @pytest.mark.claim("wong/precision", grade="certified", direction="against")
 def test_precision_is_moderate(certify: Certify) -> None:
-    certify(refutations.moderate_magnitudes(), ship_as="wong/precision")
+    certify(counterexamples.moderate_magnitudes(), ship_as="wong/precision")
 
 
 @pytest.mark.claim("wong/rank-conditions", grade="certified", direction="against")
 def test_rank_conditions_do_not_suffice(certify: Certify) -> None:
-    certify(refutations.enough_rank_wrong_answers(), ship_as="wong/rank-conditions")
+    certify(counterexamples.enough_rank_wrong_answers(), ship_as="wong/rank-conditions")
 
 
 def test_rank_conditions_are_not_necessary_either() -> None:
     """The layer of two facts with one value memorizes D, of rank 2, with argmax(L) of rank 1."""
-    db = refutations.diagonal_pair()
-    layer = refutations.line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 1})
+    db = counterexamples.diagonal_pair()
+    layer = counterexamples.line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 1})
     assert memorizes(layer, db).holds
     assert flattening_ranks(layer_tensor(layer, db).argmax()) == (1, 1, 1)
     assert certified_rank(db.slice_v("v")).rank == 2
@@ -94,31 +94,31 @@ def test_rank_conditions_are_not_necessary_either() -> None:
 
 @pytest.mark.claim("wong/threshold-largest", grade="certified", direction="against")
 def test_threshold_one_half_allows_a_tie(certify: Certify) -> None:
-    certify(refutations.tie_at_one_half(), ship_as="wong/threshold-largest")
+    certify(counterexamples.tie_at_one_half(), ship_as="wong/threshold-largest")
 
 
 @pytest.mark.claim("wong/tau-memorizes", grade="certified", direction="against")
 def test_tau_memorizing_says_nothing_off_the_domain(certify: Certify) -> None:
-    certify(refutations.threshold_off_the_domain(), ship_as="wong/tau-memorizes")
+    certify(counterexamples.threshold_off_the_domain(), ship_as="wong/tau-memorizes")
 
 
 @pytest.mark.claim("wong/equation-15", grade="certified", direction="against")
 def test_equation_15_does_not_suffice(certify: Certify) -> None:
-    certify(refutations.enough_thresholded_rank_wrong_answers(), ship_as="wong/equation-15")
+    certify(counterexamples.enough_thresholded_rank_wrong_answers(), ship_as="wong/equation-15")
 
 
 @pytest.mark.claim("wong/large-tau-large-c", grade="certified", direction="against")
 def test_large_tau_needs_no_large_scale(certify: Certify) -> None:
-    certify(refutations.modest_scale(), ship_as="wong/large-tau-large-c")
+    certify(counterexamples.modest_scale(), ship_as="wong/large-tau-large-c")
 
 
 @pytest.mark.claim("wong/tau-monotone", grade="certified", direction="against")
 def test_thresholded_rank_rises_with_tau(certify: Certify) -> None:
-    certify(refutations.rank_rises_with_tau(), ship_as="wong/tau-monotone")
+    certify(counterexamples.rank_rises_with_tau(), ship_as="wong/tau-monotone")
 
 
 def test_thresholded_rank_rises_and_falls() -> None:
-    layer, db = refutations.uniform_layer()
+    layer, db = counterexamples.uniform_layer()
     ranks = []
     for tau in ("1/2", "3/4", "19/20", "99/100"):
         marked = layer_tensor(layer, db).threshold(tau)
@@ -128,12 +128,12 @@ def test_thresholded_rank_rises_and_falls() -> None:
 
 @pytest.mark.claim("wong/tau-one", grade="certified", direction="against")
 def test_tau_one_with_a_single_value(certify: Certify) -> None:
-    certify(refutations.one_value_at_tau_one(), ship_as="wong/tau-one")
+    certify(counterexamples.one_value_at_tau_one(), ship_as="wong/tau-one")
 
 
 @pytest.mark.claim("wong/figure-3-tau-99", grade="certified", direction="against")
 def test_two_hundred_facts_at_tau_99(certify: Certify) -> None:
-    certify(refutations.small_layer_at_tau_99(), ship_as="wong/figure-3-tau-99")
+    certify(counterexamples.small_layer_at_tau_99(), ship_as="wong/figure-3-tau-99")
 
 
 @pytest.mark.parametrize("claim", sorted(ALL))
