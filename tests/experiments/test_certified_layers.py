@@ -27,6 +27,7 @@ from lemmax.numerics.twins.certify import (
     exact_layer,
     exact_transformer,
     kept_by_bits,
+    rounded,
 )
 from lemmax.numerics.twins.weights import read_weights
 from lemmax.theory.errors import LemmaxError, ShapeError
@@ -175,6 +176,12 @@ def test_integers_beyond_float64_are_refused(convert: Any) -> None:
     """Rounded, token 2 would be known; in truth it ties with token 1."""
     with pytest.raises(LemmaxError, match="W_U has an entry that float64 does not hold exactly"):
         certify_layer({"W_E": EMBEDDING, "W_U": convert(TIED)}, [(0, 0, 2)])
+
+
+def test_rounding_to_a_denominator_starts_from_what_is_given() -> None:
+    assert rounded(np.array([[2**53, -3]], dtype=np.int64), 2) == [2**54, -6]
+    with pytest.raises(LemmaxError, match="float64 does not hold exactly"):
+        rounded(np.array([[LARGE]], dtype=np.int64), 2)
 
 
 def test_an_exact_tie_is_missed() -> None:

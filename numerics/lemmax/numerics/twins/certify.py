@@ -216,7 +216,8 @@ def rounded(array: NDArray[Any], denominator: int) -> list[int]:
     >>> rounded(np.array([[0.3, -1.5], [2.0, 0.1]]), 10)
     [3, -15, 20, 1]
     """
-    return [round(Fraction(float(x)) * denominator) for x in array.ravel()]
+    floats = exact_floats("The array", array)
+    return [round(Fraction(x) * denominator) for x in floats.ravel().tolist()]
 
 
 def kept_by_bits(weights: Weights, facts: Sequence[Fact], most: int) -> tuple[list[int], int]:
