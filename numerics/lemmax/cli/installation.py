@@ -34,7 +34,7 @@ PROGRAMS = {
     "pdflatex": "the test of the LaTeX exports (Debian: texlive-latex-recommended)",
     "chromium": "the test of the pages in a browser (Debian: chromium)",
 }
-CORE = ("numpy", "scipy", "sympy", "flint", "networkx", "typer", "rich")
+CORE = ("numpy", "scipy", "sympy", "flint", "networkx", "lazy_loader", "typer", "rich")
 
 
 class Part(TypedDict):
