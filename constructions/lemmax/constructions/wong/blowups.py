@@ -17,7 +17,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import Matrix, rational
 from lemmax.theory.numbers.rank import certified_rank
-from lemmax.theory.numbers.row_maps import SoftmaxRank, softmax_rank
+from lemmax.theory.numbers.softmax_rank import SoftmaxRank, softmax_rank
 
 if TYPE_CHECKING:
     import numpy as np

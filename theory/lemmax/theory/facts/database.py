@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias
 
 from lemmax.theory.certificates.writing import write_text
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.readers import HEADER, read_facts
 from lemmax.theory.latex import ROWS, Typeset, latex_text
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ Token: TypeAlias = Hashable
 Fact: TypeAlias = tuple[Token, Token, Token]
 
 _LARGEST_TENSOR = 200_000_000
-_HEADER = ("subject", "predicate", "object")
 
 
 class Contradiction(LemmaxError):
@@ -94,37 +94,18 @@ class Database(Typeset):
         other the first column is the subject and each further column a predicate; blank cells
         are undefined. A contradiction is refused with the lines of both facts.
         """
-        path = Path(path)
-        suffix = path.suffix.lower()
-        try:
-            if suffix in (".csv", ".tsv"):
-                text = path.read_text(encoding="utf-8-sig")
-                return cls._from_lines(
-                    path, _delimited(path, text, "\t" if suffix == ".tsv" else ",")
-                )
-            if suffix == ".nt":
-                return cls._from_lines(path, _n_triples(path))
-            if suffix == ".ttl":
-                return cls._from_lines(path, _turtle(path))
-        except UnicodeDecodeError:
-            raise LemmaxError(f"{path} is not UTF-8 text.") from None
-        except OSError as error:
-            raise LemmaxError(f"{path} cannot be read: {error.strerror}.") from None
-        raise LemmaxError(f"{path}: facts are read from .csv, .tsv, .nt and .ttl files.")
-
-    @classmethod
-    def _from_lines(cls, path: Path, lines: Iterable[tuple[int | None, Fact]]) -> Database:
-        """Facts with the lines they stand on, so that a contradiction can name both."""
+        source = Path(path)
+        # Facts with the lines they stand on, so that a contradiction can name both.
         first: dict[tuple[Token, Token], tuple[Token, int | None]] = {}
-        for line, (k, q, v) in lines:
+        for line, (k, q, v) in read_facts(source):
             value, earlier = first.setdefault((k, q), (v, line))
             if value != v:
                 where = f" (lines {earlier} and {line})" if line is not None else ""
                 raise Contradiction(
-                    f"{path}: {k!r} {q!r} has two objects, {value!r} and {v!r}{where}."
+                    f"{source}: {k!r} {q!r} has two objects, {value!r} and {v!r}{where}."
                 )
         if not first:
-            raise LemmaxError(f"{path} holds no facts.")
+            raise LemmaxError(f"{source} holds no facts.")
         return cls(tuple((k, q, v) for (k, q), (v, _) in first.items()))
 
     # -- looking at it -----------------------------------------------------------------------
@@ -225,7 +206,7 @@ class Database(Typeset):
         """Write one fact a row under the header ``subject,predicate,object``."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
-        writer.writerow(_HEADER)
+        writer.writerow(HEADER)
         writer.writerows(self.triples)
         write_text(path, stream.getvalue())
 
@@ -255,103 +236,3 @@ def _position(tokens: tuple[Token, ...], token: Token) -> int:
         return tokens.index(token)
     except ValueError:
         raise LemmaxError(f"{token!r} does not occur in this place of the database.") from None
-
-
-def _delimited(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Fact]]:
-    if "\0" in text:
-        raise LemmaxError(f"{path} is not a text table: it contains a NUL character.")
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
-    try:
-        header = next((row for row in reader if any(cell.strip() for cell in row)), None)
-        if header is None:
-            raise LemmaxError(f"{path} is empty.")
-        names = [cell.strip() for cell in header]
-        as_triples = tuple(name.lower() for name in names) == _HEADER
-        if not as_triples:
-            _check_columns(path, names)
-        for row in reader:
-            cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            if len(cells) > len(names):
-                raise LemmaxError(
-                    f"{path}, line {reader.line_num}: {len(cells)} cells, {len(names)} columns."
-                )
-            if as_triples:
-                if len(cells) < 3 or not all(cells):
-                    raise LemmaxError(f"{path}, line {reader.line_num}: a fact with an empty cell.")
-                yield reader.line_num, (cells[0], cells[1], cells[2])
-                continue
-            if not cells[0]:
-                raise LemmaxError(f"{path}, line {reader.line_num}: a row without a subject.")
-            for name, cell in zip(names[1:], cells[1:], strict=False):
-                if cell:
-                    yield reader.line_num, (cells[0], name, cell)
-    except csv.Error as error:
-        raise LemmaxError(f"{path}, line {reader.line_num}: {error}.") from None
-
-
-def _check_columns(path: Path, names: list[str]) -> None:
-    if len(names) < 2:
-        raise LemmaxError(f"{path} has one column: a table needs a subject and a predicate.")
-    if not all(names[1:]):
-        raise LemmaxError(f"{path}: column {names.index('', 1) + 1} has no name.")
-    if len(set(names[1:])) != len(names) - 1:
-        raise LemmaxError(f"{path}: two columns have the same name.")
-
-
-def _rdf_token(term: object) -> str:
-    """IRIs and plain texts as they read; other literals in the notation that keeps them apart."""
-    from rdflib import Literal
-
-    if isinstance(term, Literal) and (term.language or term.datatype):
-        return term.n3()
-    return str(term)
-
-
-def _missing_rdflib(path: Path) -> LemmaxError:
-    return LemmaxError(f"{path}: reading RDF needs the extra lemmax[rdf].")
-
-
-def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
-    try:
-        from rdflib.exceptions import ParserError
-        from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
-    except ImportError:
-        raise _missing_rdflib(path) from None
-    facts: list[tuple[int, Fact]] = []
-
-    class Sink:
-        line = 0
-
-        def triple(self, s: object, p: object, o: object) -> None:
-            facts.append((self.line, (_rdf_token(s), _rdf_token(p), _rdf_token(o))))
-
-    sink = Sink()
-    parser = W3CNTriplesParser(sink=sink)  # type: ignore[arg-type]
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
-        sink.line = number
-        if not line.strip():
-            continue
-        try:
-            parser.parsestring(line)
-        except ParserError:
-            raise LemmaxError(f"{path}, line {number}: not an N-Triples statement.") from None
-    return iter(facts)
-
-
-def _turtle(path: Path) -> Iterator[tuple[None, Fact]]:
-    try:
-        from rdflib import Graph
-    except ImportError:
-        raise _missing_rdflib(path) from None
-    graph = Graph()
-    try:
-        graph.parse(data=path.read_text(encoding="utf-8-sig"), format="turtle")
-    except UnicodeDecodeError:
-        raise
-    except Exception as error:  # rdflib raises many kinds; all mean that the text is not Turtle
-        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise LemmaxError(f"{path} is not Turtle: {reason}.") from None
-    for s, p, o in sorted(graph, key=lambda fact: tuple(map(str, fact))):
-        yield None, (_rdf_token(s), _rdf_token(p), _rdf_token(o))

@@ -27,7 +27,8 @@ from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import Matrix, rational
 from lemmax.theory.numbers.rank import MERSENNE_61, certified_rank
 from lemmax.theory.numbers.row_maps import Unit, softmax_threshold
-from lemmax.theory.wong.layer import AttentionLayer, LogitRow
+from lemmax.theory.wong.layer import AttentionLayer
+from lemmax.theory.wong.logit_rows import LogitRow
 
 Polynomials = tuple[fmpq_poly, ...]
 _POINT = 1_000_003

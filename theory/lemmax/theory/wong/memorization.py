@@ -8,7 +8,7 @@ On the input (k, q) the hidden state of the last position is
 and the logits are h W_U over the whole vocabulary. The attention weights α are enclosed in balls;
 everything after them is integer arithmetic with an error radius carried along, done for all facts
 and all tokens at once. A comparison that the radius leaves open is repeated with more bits, and a
-tie is decided exactly by :class:`~lemmax.theory.wong.layer.LogitRow`.
+tie is decided exactly by :class:`~lemmax.theory.wong.logit_rows.LogitRow`.
 """
 
 from __future__ import annotations
