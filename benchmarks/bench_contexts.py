@@ -15,7 +15,7 @@ import numpy as np
 from flint import fmpz_mat, nmod_mat
 
 from lemmax.theory import ContextHead, Matrix, multi_head
-from lemmax.theory.numbers.kruskal_rank import _Search
+from lemmax.theory.numbers.kruskal_search import DependentSubsets
 
 
 def integers(rows: int, columns: int, bound: int, draw: Random) -> list[list[int]]:
@@ -27,7 +27,7 @@ def kruskal(T: int = 200, d: int = 16, k: int = 4, part: int = 20_000) -> None:
     """Any k of T vectors independent: our search against two ways to enumerate the subsets."""
     rows = integers(T, d, 50, Random(0))
     start = time.process_time()
-    assert _Search(fmpz_mat(rows)).dependent_subset(k) is None
+    assert DependentSubsets(fmpz_mat(rows)).of_size(k) is None
     ours = time.process_time() - start
     total = comb(T, k)
     chosen = list(islice(combinations(rows, k), part))

@@ -22,7 +22,7 @@ from lemmax.theory.mahdavi.ceilings import (
     spans,
     two_token_law,
 )
-from lemmax.theory.numbers.rank import MERSENNE_61
+from lemmax.theory.numbers.primes import MERSENNE_61
 
 Certify = Callable[..., checker.Verdict]
 generators = st.integers(0, 2**32 - 1).map(Random)

@@ -14,7 +14,8 @@ from lemmax import checker
 from lemmax.constructions.mahdavi import counterexamples
 from lemmax.theory import ContextHead, Matrix, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.numbers.kruskal_rank import _Search, kruskal_rank_by_enumeration
+from lemmax.theory.numbers.kruskal_rank import kruskal_rank_by_enumeration
+from lemmax.theory.numbers.kruskal_search import DependentSubsets
 
 Certify = Callable[..., checker.Verdict]
 generators = st.integers(0, 2**32 - 1).map(Random)
@@ -43,10 +44,10 @@ def test_kruskal_rank_is_what_the_definition_says(draw: Random) -> None:
 def test_search_alone_agrees_with_the_definition(draw: Random) -> None:
     """The quotient search on families that Gale duality would have settled as well."""
     rows = vectors(draw)
-    search = _Search(fmpz_mat(rows))
+    search = DependentSubsets(fmpz_mat(rows))
     expected = kruskal_rank_by_enumeration(rows)
     for k in range(1, min(len(rows), len(rows[0])) + 1):
-        subset = search.dependent_subset(k)
+        subset = search.of_size(k)
         assert (subset is None) == (k <= expected)
         if subset is not None:
             assert len(subset) == k

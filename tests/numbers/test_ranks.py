@@ -17,7 +17,8 @@ from lemmax import checker
 from lemmax.strategies import integer_matrices, low_rank_matrices, rational_matrices
 from lemmax.theory import Matrix, certified_rank
 from lemmax.theory.errors import NotExact, ShapeError
-from lemmax.theory.numbers.rank import MERSENNE_61, _rank_by_primes, minor_bound, primes
+from lemmax.theory.numbers.primes import MERSENNE_61, primes
+from lemmax.theory.numbers.rank import _rank_by_primes, minor_bound
 
 Certify = Callable[..., checker.Verdict]
 

@@ -25,7 +25,8 @@ from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset
 from lemmax.theory.mahdavi.layer import ContextHead, MultiHead, group_contexts
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, integer_matrix
-from lemmax.theory.numbers.rank import MERSENNE_61, certified_rank
+from lemmax.theory.numbers.primes import MERSENNE_61
+from lemmax.theory.numbers.rank import certified_rank
 
 if TYPE_CHECKING:
     import numpy as np

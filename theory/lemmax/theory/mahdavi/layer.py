@@ -36,7 +36,8 @@ from lemmax.theory.mahdavi.ceilings import (
     feature_rank_ceiling,
 )
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, integer_matrix
-from lemmax.theory.numbers.rank import MERSENNE_61, certified_rank, pivots_modulo, primes
+from lemmax.theory.numbers.primes import MERSENNE_61, primes
+from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
 
 if TYPE_CHECKING:
     import numpy as np

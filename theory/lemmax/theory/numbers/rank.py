@@ -9,19 +9,17 @@ of such a minor, which is therefore zero.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
-from flint import fmpq_mat, fmpz, fmpz_mat, nmod_mat
+from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import MatrixLike, flint_matrix, integer_matrix
+from lemmax.theory.numbers.primes import MERSENNE_61, primes
 
-MERSENNE_61 = 2**61 - 1
 _SMALL = 48  # below this size flint's own exact rank costs less than a handful of primes
 
 
@@ -131,22 +129,6 @@ def minor_bound(matrix: fmpz_mat, size: int) -> int:
 
     transpose = matrix.transpose()
     return min(bound(matrix * transpose), bound(transpose * matrix))
-
-
-@cache
-def _next_prime_below(bound: int) -> int:
-    candidate = bound - 1
-    while not fmpz(candidate).is_prime():
-        candidate -= 1
-    return candidate
-
-
-def primes() -> Iterator[int]:
-    """The primes below 2^61, largest first."""
-    prime = 2**61
-    while True:
-        prime = _next_prime_below(prime)
-        yield prime
 
 
 def pivots(matrix: fmpz_mat, rank: int) -> tuple[list[int], list[int], int]:

@@ -17,7 +17,8 @@ from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
-from lemmax.theory.numbers.rank import MERSENNE_61, certified_rank, pivots_modulo, primes
+from lemmax.theory.numbers.primes import MERSENNE_61, primes
+from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
 from lemmax.theory.numbers.row_maps import Unit
 
 _BUDGET_BITS = 40_000_000  # the largest specialised matrix that softmax_rank will eliminate

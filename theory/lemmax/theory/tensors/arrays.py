@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 
 from lemmax.theory.errors import NotExact, ShapeError
 from lemmax.theory.numbers.matrices import rational
-from lemmax.theory.numbers.rank import MERSENNE_61, certified_rank
+from lemmax.theory.numbers.primes import MERSENNE_61
+from lemmax.theory.numbers.rank import certified_rank
 
 Array: TypeAlias = NDArray[Any]
 """A three-way array of integers: int64, or Python integers where they are longer."""

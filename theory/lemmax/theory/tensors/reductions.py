@@ -15,7 +15,8 @@ import numpy as np
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from lemmax.theory.numbers.linear import independent
-from lemmax.theory.numbers.rank import MERSENNE_61, pivots_modulo
+from lemmax.theory.numbers.primes import MERSENNE_61
+from lemmax.theory.numbers.rank import pivots_modulo
 from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo, slices
 from lemmax.theory.tensors.decompositions import Decomposition
 

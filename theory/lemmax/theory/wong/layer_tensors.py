@@ -25,7 +25,8 @@ from lemmax.theory.errors import NotExact
 from lemmax.theory.facts.database import Database, Token
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import Matrix, rational
-from lemmax.theory.numbers.rank import MERSENNE_61, certified_rank
+from lemmax.theory.numbers.primes import MERSENNE_61
+from lemmax.theory.numbers.rank import certified_rank
 from lemmax.theory.numbers.row_maps import Unit, softmax_threshold
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.logit_rows import LogitRow

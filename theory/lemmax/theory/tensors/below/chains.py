@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from lemmax.theory.numbers.rank import MERSENNE_61, primes
+from lemmax.theory.numbers.primes import MERSENNE_61, primes
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
 
 Step: TypeAlias = dict[str, Any]

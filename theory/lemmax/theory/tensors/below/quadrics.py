@@ -18,7 +18,8 @@ import numpy as np
 from flint import fmpq, fmpq_poly, fmpz_mat, nmod_mat
 
 from lemmax.theory.numbers.linear import integers, inverse_modulo, real_roots
-from lemmax.theory.numbers.rank import MERSENNE_61, pivots_modulo
+from lemmax.theory.numbers.primes import MERSENNE_61
+from lemmax.theory.numbers.rank import pivots_modulo
 from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening, matrix_rank, rank_modulo, slices
 from lemmax.theory.tensors.below.chains import PRIME, LowerBound

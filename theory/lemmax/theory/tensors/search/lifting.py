@@ -16,7 +16,8 @@ import numpy as np
 from flint import fmpq, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from lemmax.theory.numbers.rank import MERSENNE_61, pivot_columns
+from lemmax.theory.numbers.primes import MERSENNE_61
+from lemmax.theory.numbers.rank import pivot_columns
 from lemmax.theory.tensors.arrays import Array, flattening
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 
