@@ -18,7 +18,7 @@ from lemmax import checker
 from lemmax.constructions import associative_memory, best_encoder
 from lemmax.theory import Table, aot_rank
 from lemmax.theory.certificates.writing import to_json
-from lemmax.theory.dana.transformer_rank import generic_aot
+from lemmax.theory.dana.generic import generic_aot
 
 
 def timed(name: str, call: Callable[[], Any]) -> Any:

@@ -18,8 +18,9 @@ from lemmax.constructions.dana.counterexamples import identity_table_on_a_line
 from lemmax.constructions.dana.encoders import kl_certificate, sequence_encoder
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.dana.encoders import SequenceEncoder, Table
+from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.transformer import AoT, AoTHead
-from lemmax.theory.dana.transformer_rank import aot_rank, generic_aot
+from lemmax.theory.dana.transformer_rank import aot_rank
 from lemmax.theory.numbers.balls import rational_above, rational_below
 from lemmax.theory.numbers.matrices import Matrix
 

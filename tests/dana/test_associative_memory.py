@@ -12,9 +12,10 @@ from flint import arb, ctx, fmpq
 from lemmax import checker
 from lemmax.constructions import associative_memory, best_encoder
 from lemmax.constructions.dana.associations import ConstructionObstructed, NotFound, realise_encoder
+from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.encoders import SequenceEncoder, Table, divergence
+from lemmax.theory.dana.rank_bounds import rank_bound
 from lemmax.theory.dana.transformer import AoT
-from lemmax.theory.dana.transformer_rank import bigram_rank, rank_bound
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.numbers.matrices import Matrix
 

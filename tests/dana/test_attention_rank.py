@@ -13,21 +13,20 @@ from sympy.polys.rings import ring
 
 from lemmax import checker
 from lemmax.constructions.dana.counterexamples import spanning_unit_matrices
-from lemmax.theory.dana.transformer import AoT, AoTHead
-from lemmax.theory.dana.transformer_rank import (
-    PRIME,
+from lemmax.theory.dana.attention_modulo import features_modulo
+from lemmax.theory.dana.bigrams import bigram_rank
+from lemmax.theory.dana.generic import generic_aot, generic_feature_rank
+from lemmax.theory.dana.rank_bounds import (
     additive_dimension,
-    aot_rank,
-    bigram_rank,
     difference_rank,
-    generic_aot,
-    generic_rank,
     lift_independent,
     rank_bound,
-    residues,
 )
+from lemmax.theory.dana.transformer import AoT, AoTHead
+from lemmax.theory.dana.transformer_rank import aot_rank
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.numbers.primes import POWERS_OF_TWO_31 as PRIME
 from lemmax.theory.numbers.rank import certified_rank
 
 Certify = Callable[..., checker.Verdict]
@@ -192,7 +191,7 @@ def test_lemma_2_span_of_head_outputs(S: int, d: int, expected: int) -> None:
     rng = random.Random(S * 10 + d)
     sequences = rng.sample(list(product(range(4), repeat=S)), 6)
     model = generic_aot(4, S, d, d, 40, rank_one=False)
-    rows = residues(model, model.indices(sequences), "A", 271_828_182)
+    rows = features_modulo(model, model.indices(sequences), "A", 271_828_182)
     flat = nmod_mat(
         40,
         6 * d,
@@ -223,7 +222,7 @@ def test_aot_rank_formula_on_random_sets() -> None:
         sequences = random_sequences(rng, N, S, 9)
         K = len({t[-1] for t in sequences})
         found = aot_rank(generic_aot(N, S, d, 1, H, seed), sequences)
-        assert found.rank == generic_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
+        assert found.rank == generic_feature_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
 
 
 def test_aot_rank_in_dimension_one() -> None:
@@ -250,7 +249,7 @@ def test_aot_rank_of_one_transformer(certify: Certify) -> None:
 def test_aot_rank_is_only_a_lower_bound_for_wide_heads() -> None:
     """N = S = d = d_h = 2, H = 1, all four pairs: rank 4, and H + min(d, K) = 3."""
     pairs = list(product(range(2), repeat=2))
-    assert generic_rank(4, 2, 2, 1) == 3
+    assert generic_feature_rank(4, 2, 2, 1) == 3
     assert aot_rank(generic_aot(2, 2, 2, 2, 1), pairs).rank == 4
 
 
@@ -328,7 +327,7 @@ def test_generic_value_map_reaches_the_largest_rank() -> None:
         ranks = {aot_rank(m, sequences).lower for m in (model, swapped)}
         assert len(ranks) == 1
         K = len({t[-1] for t in sequences})
-        assert ranks.pop() >= generic_rank(len(sequences), K, d, H)
+        assert ranks.pop() >= generic_feature_rank(len(sequences), K, d, H)
 
 
 @pytest.mark.claim(

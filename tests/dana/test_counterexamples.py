@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.constructions import associative_memory
 from lemmax.constructions.dana import counterexamples
+from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.transformer import AoT, AoTHead
-from lemmax.theory.dana.transformer_rank import aot_rank, generic_aot
+from lemmax.theory.dana.transformer_rank import aot_rank
 from lemmax.theory.numbers.matrices import Matrix
 
 Certify = Callable[..., checker.Verdict]

@@ -35,8 +35,8 @@ from lemmax.theory.dana.encoders import (
     theorem_2_bound,
     theorem_2_simple_bound,
 )
+from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.transformer import AoT
-from lemmax.theory.dana.transformer_rank import generic_aot
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.numbers.rank import certified_rank

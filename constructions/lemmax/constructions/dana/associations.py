@@ -19,7 +19,9 @@ from typing import TYPE_CHECKING, Any
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from lemmax.theory.certificates.writing import Certificate
+from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.encoders import SequenceEncoder
+from lemmax.theory.dana.rank_bounds import last_token_classes, rank_bound
 from lemmax.theory.dana.transformer import (
     AoT,
     AoTHead,
@@ -27,7 +29,6 @@ from lemmax.theory.dana.transformer import (
     associations,
     token_sequences,
 )
-from lemmax.theory.dana.transformer_rank import bigram_rank, last_token_classes, rank_bound
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.balls import rational_below

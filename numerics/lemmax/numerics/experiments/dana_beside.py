@@ -21,7 +21,8 @@ from lemmax.numerics.training.jobs import Arrays, Dana, Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import exact_transformer, known_pairs
 from lemmax.theory.certificates.writing import to_json
-from lemmax.theory.dana.transformer_rank import bigram_rank, generic_rank
+from lemmax.theory.dana.bigrams import bigram_rank
+from lemmax.theory.dana.generic import generic_feature_rank
 from lemmax.theory.errors import LemmaxError
 
 N, D, ALL = 10, 2, 100
@@ -81,7 +82,7 @@ def repaired(H: int) -> int:
 
 def everywhere(H: int) -> int:
     """H + 2: so many bigrams take any targets whichever they are, if two last tokens occur."""
-    return generic_rank(ALL, N, D, H)
+    return generic_feature_rank(ALL, N, D, H)
 
 
 def last_token_only(seed: int) -> int:

@@ -11,19 +11,15 @@ import random
 from collections.abc import Iterator
 from itertools import combinations
 from math import comb, gcd
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import numpy as np
 from flint import fmpz_mat, nmod_mat
 
 from lemmax.theory.numbers.gale_duality import dependencies
 from lemmax.theory.numbers.primes import MERSENNE_31
 from lemmax.theory.numbers.rank import certified_rank
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-    Residues = NDArray[np.uint64]
+from lemmax.theory.numbers.residues import Residues, inverses
 
 
 def by_search(integers: fmpz_mat, r: int, budget: int) -> tuple[int, int, tuple[int, ...]]:
@@ -67,13 +63,11 @@ class DependentSubsets:
     """Dependent k-subsets by depth-first quotients, the last three vectors hashed at once."""
 
     def __init__(self, integers: fmpz_mat) -> None:
-        import numpy as np
-
         self.rows = integers.tolist()
         self.T = integers.nrows()
         reduced = nmod_mat(integers, MERSENNE_31).tolist()
         self.residues: Residues = np.array(
-            [[int(x) for x in row] for row in reduced], dtype=np.uint64
+            [[int(x) for x in row] for row in reduced], dtype=np.int64
         )
         self.random = random.Random(0)
 
@@ -121,7 +115,7 @@ class DependentSubsets:
                 factor = self.random.randrange(1, MERSENNE_31)
                 total = (total + self.residues[:, j] * factor) % MERSENNE_31
             columns.append(total)
-        return _stack(columns)
+        return np.stack(columns, axis=1)
 
     def _candidates(
         self, vectors: Residues, prefix: tuple[int, ...], start: int, k: int
@@ -164,12 +158,10 @@ class DependentSubsets:
         Modulo v_j, the vector v becomes v g(v_j) - g(v) v_j for a functional g; two further
         functionals of it, as a quotient, agree for proportional vectors.
         """
-        import numpy as np
-
         count = len(vectors)
         if count < 3:
             return
-        p = np.uint64(MERSENNE_31)
+        p = MERSENNE_31
         # Where g(v_j) = 0 all vectors look proportional: false alarms, never a miss.
         g, f1, f2 = (self._functional(vectors) for _ in range(3))
         # The 2 x 2 minors of (f, g) on (v_t, v_j), for all j < t at once.
@@ -177,10 +169,10 @@ class DependentSubsets:
         first = (f1[right] * g[left] + (p - g[right]) * f1[left]) % p
         second = (f2[right] * g[left] + (p - g[right]) * f2[left]) % p
         vanishing = second == 0
-        ratio = (first * _inverses(np.where(vanishing, np.uint64(1), second))) % p
+        ratio = (first * inverses(np.where(vanishing, 1, second), p)) % p
         ratio[vanishing] = p  # the point at infinity
         both = vanishing & (first == 0)
-        keys = left.astype(np.uint64) * np.uint64(1 << 32) + ratio
+        keys = left.astype(np.int64) * (1 << 32) + ratio
         order = np.argsort(keys, kind="stable")
         ordered = keys[order]
         for place in (ordered[1:] == ordered[:-1]).nonzero()[0]:
@@ -204,25 +196,3 @@ class DependentSubsets:
             factor = self.random.randrange(1, MERSENNE_31)
             total = (total + vectors[:, j] * factor) % MERSENNE_31
         return total
-
-
-def _stack(columns: list[Residues]) -> Residues:
-    import numpy as np
-
-    return np.stack(columns, axis=1)
-
-
-def _inverses(values: Residues) -> Residues:
-    """Inverses modulo the short prime of nonzero residues: a product tree and one power."""
-    import numpy as np
-
-    if len(values) == 1:
-        return np.array([pow(int(values[0]), -1, MERSENNE_31)], dtype=np.uint64)
-    half = len(values) // 2
-    low, high = values[:half], values[half : 2 * half]
-    inverse = _inverses(low * high % MERSENNE_31)
-    inverses = np.concatenate([inverse * high % MERSENNE_31, inverse * low % MERSENNE_31])
-    if len(values) % 2:
-        last = np.array([pow(int(values[-1]), -1, MERSENNE_31)], dtype=np.uint64)
-        inverses = np.concatenate([inverses, last])
-    return inverses

@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.theory.numbers.primes import MERSENNE_31
+from lemmax.theory.numbers.residues import Residues as Residues
+from lemmax.theory.numbers.residues import product
 from lemmax.theory.tensors.search.flip_walk import compiled
 
-PRIME = 2**31 - 1
-"""Products of two residues stay below 2⁶², so int64 holds them."""
-
-Residues = NDArray[np.int64]
+PRIME = MERSENNE_31
 
 
 def residues(array: NDArray[np.int64] | NDArray[np.object_]) -> Residues:
@@ -101,5 +101,5 @@ def kernel(matrix: Residues) -> Residues:
 
 
 def multiply(left: Residues, right: Residues) -> Residues:
-    """The product of two matrices mod the prime; the right one in halves that cannot overflow."""
-    return (((left @ (right >> 16)) % PRIME << 16) + left @ (right & 0xFFFF)) % PRIME
+    """The product of two matrices mod the prime."""
+    return product(left, right, PRIME)
