@@ -17,7 +17,9 @@ from flint import arb, arb_mat, ctx, fmpq, fmpz
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset
-from lemmax.theory.mahdavi.layer import ContextHead, MultiHead, group_contexts
+from lemmax.theory.mahdavi.contexts import group_contexts
+from lemmax.theory.mahdavi.layer import ContextHead, MultiHead
+from lemmax.theory.mahdavi.ranks import features_modulo
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, rational
 from lemmax.theory.numbers.rank import pivots_modulo
 
@@ -176,7 +178,7 @@ def _small(rows: int, columns: int, generator: random.Random) -> Matrix:
 def _solve(layer: MultiHead, targets: Matrix, error: fmpq) -> MultiHead:
     """Dyadic values W_V (and W_O the identity) whose outputs are within the error."""
     rank = layer.feature_rank()
-    modular = layer.features_modulo(rank.prime, rank.point)
+    modular = features_modulo(layer, rank.prime, rank.point)
     assert modular is not None, "the point was tried before"
     _, columns = pivots_modulo(modular)
     outputs = targets.shape[1]

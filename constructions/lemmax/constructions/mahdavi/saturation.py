@@ -23,7 +23,9 @@ from flint import arb, fmpz_mat, nmod_mat
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset
-from lemmax.theory.mahdavi.layer import ContextHead, MultiHead, group_contexts
+from lemmax.theory.mahdavi.contexts import group_contexts
+from lemmax.theory.mahdavi.layer import ContextHead, MultiHead
+from lemmax.theory.mahdavi.ranks import attention_modulo
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, integer_matrix
 from lemmax.theory.numbers.primes import MERSENNE_61
 from lemmax.theory.numbers.rank import certified_rank
@@ -353,7 +355,7 @@ def _limit_rank(free: MultiHead, frozen: MultiHead, old: int) -> int:
     ``free`` has the last head v uᵀ and ``frozen`` the last head v wᵀ. The limit is a further
     specialisation (z^-c to 0), so this is a lower bound of the rank for all large c.
     """
-    weights = free.attention_modulo(MERSENNE_61, _POINT)
+    weights = attention_modulo(free, MERSENNE_61, _POINT)
     if weights is None:
         return 0
     scores = frozen.exponents[0][-1]

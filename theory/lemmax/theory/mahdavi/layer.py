@@ -9,46 +9,32 @@ where s > 0 is one common scale: 1, :math:`1/\sqrt N`, or ln 2. The feature matr
 :math:`[\theta_1^\top E, \dots, \theta_H^\top E]`, and the layer's outputs are linear in them.
 
 With rational data and weights every logit is an integer multiple of s/q, so every entry of Z is a
-rational function of :math:`z = e^{s/q}`, which is transcendental (Lindemann) for the scales 1 and
-:math:`1/\sqrt N`: a minor of Z vanishes iff it vanishes identically. One evaluation of z modulo a
-prime therefore bounds the real rank from below, and so it does for the Jacobian of the outputs
-in the weights. In units of ln 2 with integer logits z is the number 2 itself.
+rational function of :math:`z = e^{s/q}`; what follows for ranks is in
+:mod:`lemmax.theory.mahdavi.ranks`.
 """
 
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any
 
-from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat, nmod, nmod_mat
+from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact, ShapeError
-from lemmax.theory.latex import Typeset, between, weights
-from lemmax.theory.mahdavi.ceilings import (
-    CeilingBound,
-    dimension_ceiling,
-    feature_rank_ceiling,
-)
-from lemmax.theory.numbers.matrices import Matrix, MatrixLike, integer_matrix
-from lemmax.theory.numbers.primes import MERSENNE_61, primes
-from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
+from lemmax.theory.latex import Typeset, weights
+from lemmax.theory.mahdavi.contexts import SQUARE_ROOT, Scale, group_contexts, scale_ball
+from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Scale: TypeAlias = str
-"""``"1"``, ``"ln2"`` or ``"1/sqrt(N)"`` with a positive integer N."""
-
-_SQRT = re.compile(r"1/sqrt\(([1-9][0-9]{0,8})\)")
-_POINT = 1_234_567_890_123_456_789  # any residue would do; a fixed one makes certificates stable
-_ATTEMPTS = 4  # points that are tried before a modular rank below the ceiling is reported
+    from lemmax.theory.mahdavi.ranks import FeatureRank, JacobianRank
 
 
 @dataclass(frozen=True, init=False)
@@ -132,7 +118,6 @@ class MultiHead(Typeset):
     queries: Matrix
     heads: tuple[ContextHead, ...]
     scale: Scale = "1"
-    _cache: dict[str, Any] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if not self.contexts:
@@ -154,7 +139,7 @@ class MultiHead(Typeset):
                     f"Head {number} has W_K {head.W_K.shape} and W_Q {head.W_Q.shape}, but tokens "
                     f"have dimension {self.d} and queries {self.queries.shape[1]}."
                 )
-        if self.scale not in ("1", "ln2") and not _SQRT.fullmatch(self.scale):
+        if self.scale not in ("1", "ln2") and not SQUARE_ROOT.fullmatch(self.scale):
             raise LemmaxError(f"The scale is '1', 'ln2' or '1/sqrt(N)', not {self.scale!r}.")
 
     @property
@@ -190,7 +175,7 @@ class MultiHead(Typeset):
     @cached_property
     def exponents(self) -> tuple[list[list[list[int]]], int]:
         """Integers ``a[h][t][j]`` and q such that the logits are a · scale / q."""
-        tokens, token_den = self._integer_contexts
+        tokens, token_den = self.integer_contexts
         queries, query_den = self.queries.flint.numer_denom()
         groups = self._groups
         found: list[list[list[int]]] = []
@@ -221,7 +206,7 @@ class MultiHead(Typeset):
         return scaled, q
 
     @cached_property
-    def _integer_contexts(self) -> tuple[list[fmpz_mat], int]:
+    def integer_contexts(self) -> tuple[list[fmpz_mat], int]:
         """All contexts over one common denominator."""
         parts = [context.flint.numer_denom() for context in self.contexts]
         den = math.lcm(*(int(d) for _, d in parts))
@@ -234,129 +219,17 @@ class MultiHead(Typeset):
             groups.setdefault(context, []).append(t)
         return groups
 
-    def attention_modulo(self, prime: int, point: int) -> list[list[list[int]]] | None:
-        """θ[h][t][j] at z = point modulo a prime; None where a denominator vanishes there."""
-        exponents, _ = self.exponents
-        z = nmod(point, prime)  # flint's powers take a tenth of the time of Python's
-        weights = []
-        for logits in exponents:
-            rows = []
-            for row in logits:
-                least = min(row)
-                powers = [int(z ** ((x - least) % (prime - 1))) for x in row]
-                total = sum(powers) % prime
-                if total == 0:
-                    return None
-                inverse = pow(total, -1, prime)
-                rows.append([x * inverse % prime for x in powers])
-            weights.append(rows)
-        return weights
-
-    def features_modulo(self, prime: int, point: int) -> nmod_mat | None:
-        """Z · (common denominator of the contexts) at z = point modulo a prime."""
-        weights = self.attention_modulo(prime, point)
-        if weights is None:
-            return None
-        tokens = [nmod_mat(E, prime) for E in self._integer_contexts[0]]
-        rows: list[list[Any]] = []
-        for t, context in enumerate(self.context_of):
-            block = nmod_mat([theta[t] for theta in weights], prime) * tokens[context]
-            rows.append([int(x) for x in block.entries()])
-        return nmod_mat(rows, prime)
-
-    def jacobian_modulo(self, prime: int, point: int) -> nmod_mat | None:
-        """The Jacobian of the T outputs in (W_K, W_Q, V) of every head, columns scaled.
-
-        With u = E V, g_j = θ_j (u_j - Σ θ u): the derivatives are Σ_j g_j E_ja (W_Qᵀ e)_b,
-        Σ_j g_j (E W_K)_jb e_a and (θᵀ E)_a. A common factor s/q of columns is left out.
-        """
-        weights = self.attention_modulo(prime, point)
-        if weights is None:
-            return None
-        tokens = [nmod_mat(E, prime) for E in self._integer_contexts[0]]
-        queries = nmod_mat(self.queries.flint.numer_denom()[0], prime)
-        blocks: list[list[list[int]]] = [[] for _ in range(self.T)]
-        for head, theta in zip(self.heads, weights, strict=True):
-            V = nmod_mat(integer_matrix(self._scalar_values(head)), prime)
-            W_K = nmod_mat(integer_matrix(head.W_K), prime)
-            projected = (queries * nmod_mat(integer_matrix(head.W_Q), prime)).tolist()
-            values = [(E * V).entries() for E in tokens]
-            for t, context in enumerate(self.context_of):
-                E, u = tokens[context], [int(x) for x in values[context]]
-                mean = sum(a * b for a, b in zip(theta[t], u, strict=True))
-                g = nmod_mat(
-                    [[a * (b - mean) % prime for a, b in zip(theta[t], u, strict=True)]], prime
-                )
-                gE = [int(x) for x in (g * E).entries()]
-                gEK = [int(x) for x in (g * E * W_K).entries()]
-                e = [int(queries[t, a]) for a in range(queries.ncols())]
-                row = [a * int(b) % prime for a in gE for b in projected[t]]
-                row += [a * b % prime for a in e for b in gEK]
-                row += [int(x) for x in (nmod_mat([theta[t]], prime) * E).entries()]
-                blocks[t].append(row)
-        return nmod_mat([[x for part in row for x in part] for row in blocks], prime)
-
-    @staticmethod
-    def _scalar_values(head: ContextHead) -> Matrix:
-        if head.values is None or head.values.shape[1] != 1:
-            raise LemmaxError(
-                "The Jacobian is that of one output: give W_V and W_O with d_out = 1."
-            )
-        return head.values
-
     def feature_rank(self) -> FeatureRank:
-        """The exact rank of Z for these weights, or bounds for it.
+        """The exact rank of Z for these weights, or bounds for it."""
+        from lemmax.theory.mahdavi.ranks import feature_rank
 
-        Below: evaluation modulo a prime. Above: the ceiling of
-        :func:`~lemmax.theory.mahdavi.ceilings.feature_rank_ceiling`, which no weights exceed.
-        """
-        lower, prime, point = self._modular_rank("features", None)
-        if lower == self.T:  # as many as there are rows: no ceiling is needed
-            return FeatureRank(
-                self, lower, lower, CeilingBound(lower, (), lower, 0, 0), prime, point
-            )
-        ceiling = feature_rank_ceiling(self.contexts, self.context_of, self.H)
-        if lower < ceiling.value:
-            lower, prime, point = self._modular_rank("features", ceiling.value)
-        return FeatureRank(self, lower, ceiling.value, ceiling, prime, point)
+        return feature_rank(self)
 
     def jacobian_rank(self) -> JacobianRank:
-        """The rank of the Jacobian of the T outputs in all the weights.
+        """The rank of the Jacobian of the T outputs (d_out = 1) in all the weights."""
+        from lemmax.theory.mahdavi.ranks import jacobian_rank
 
-        Rank T certifies that an open set of label vectors is memorized. Above it is bounded by T
-        and, for a shared context, by the dimension ceiling D.
-        """
-        upper, method = self.T, "size"
-        if self.shared:
-            shared = self.contexts[self.context_of[0]]
-            ceiling = dimension_ceiling(shared, self.queries, self.H, self.d_h)
-            if ceiling < upper:
-                upper, method = ceiling, "dimension"
-        lower, prime, point = self._modular_rank("jacobian", upper)
-        return JacobianRank(self, lower, upper, method, prime, point)
-
-    def _modular_rank(
-        self, what: Literal["features", "jacobian"], upper: int | None
-    ) -> tuple[int, int, int]:
-        """The largest rank at a few points, or at the first usable one without an upper bound."""
-        best = (-1, 0, 0)
-        for attempt, prime in zip(range(_ATTEMPTS), primes(), strict=False):
-            point = 2 if self.scale == "ln2" else _POINT + attempt
-            made = (
-                self.features_modulo(prime, point)
-                if what == "features"
-                else self.jacobian_modulo(prime, point)
-            )
-            if made is None:
-                continue
-            rank = made.rank()
-            if rank > best[0]:
-                best = (rank, prime, point)
-            if upper is None or rank == upper:
-                break
-        if best[0] < 0:
-            raise LemmaxError("Every prime that was tried divides a softmax denominator.")
-        return best
+        return jacobian_rank(self)
 
     def balls(self, precision: int = 128) -> list[arb_mat]:
         """The attention θ of every head as T × n balls."""
@@ -485,22 +358,6 @@ class MultiHead(Typeset):
         return weights([], heads)
 
 
-def scale_ball(scale: Scale) -> arb:
-    """The scale as a ball at the working precision.
-
-    >>> scale_ball("1/sqrt(4)")
-    0.500000000000000
-    """
-    if scale == "1":
-        return arb(1)
-    if scale == "ln2":
-        return arb.const_log2()
-    found = _SQRT.fullmatch(scale)
-    if found is None:
-        raise LemmaxError(f"The scale is '1', 'ln2' or '1/sqrt(N)', not {scale!r}.")
-    return 1 / arb(int(found[1])).sqrt()
-
-
 def multi_head(
     contexts: Any,
     queries: MatrixLike,
@@ -509,7 +366,7 @@ def multi_head(
     *,
     floats: bool = False,
 ) -> MultiHead:
-    """A :class:`MultiHead` from one shared context or from one context an example.
+    """A :class:`MultiHead` from one shared context or from one context per example.
 
     Parameters
     ----------
@@ -517,7 +374,7 @@ def multi_head(
         An n × d matrix, shared by all examples, or a sequence of T such matrices; equal ones are
         recognised.
     queries
-        One row an example.
+        One row per example.
     heads
         The heads; all of them see the same scale.
     floats
@@ -543,154 +400,3 @@ def multi_head(
     query_matrix = queries if isinstance(queries, Matrix) else Matrix(queries, floats=floats)
     kept, context_of = group_contexts(contexts, query_matrix.shape[0], floats=floats)
     return MultiHead(kept, context_of, query_matrix, tuple(heads), scale)
-
-
-def group_contexts(
-    contexts: Any, examples: int, *, floats: bool = False
-) -> tuple[tuple[Matrix, ...], tuple[int, ...]]:
-    """The different contexts, and which of them each example has.
-
-    >>> kept, which = group_contexts([[[1, 2]], [[3, 4]], [[1, 2]]], 3)
-    >>> len(kept), which
-    (2, (0, 1, 0))
-    """
-    if isinstance(contexts, Matrix):
-        return (contexts,), (0,) * examples
-    if _depth(contexts) == 2:
-        return (Matrix(contexts, floats=floats),), (0,) * examples
-    matrices = [c if isinstance(c, Matrix) else Matrix(c, floats=floats) for c in contexts]
-    if len(matrices) != examples:
-        raise ShapeError(f"There are {len(matrices)} contexts for {examples} queries.")
-    places: dict[tuple[Any, ...], int] = {}
-    kept: list[Matrix] = []
-    which = []
-    for context in matrices:
-        numerators, denominator = context.flint.numer_denom()
-        key = (context.shape, int(denominator), *map(int, numerators.entries()))
-        place = places.setdefault(key, len(kept))
-        if place == len(kept):
-            kept.append(context)
-        which.append(place)
-    return tuple(kept), tuple(which)
-
-
-def _depth(contexts: Any) -> int:
-    """2 for one matrix, 3 for a sequence of matrices."""
-    depth = 0
-    while isinstance(contexts, (list, tuple)):
-        depth += 1
-        if not contexts:
-            raise ShapeError("A context needs at least one token.")
-        contexts = contexts[0]
-    if isinstance(contexts, (Matrix, fmpz_mat, fmpq_mat)):
-        return depth + 2
-    return depth + int(getattr(contexts, "ndim", 0))
-
-
-@dataclass(frozen=True)
-class FeatureRank(Typeset):
-    """Bounds for rank Z; ``lower`` is attained modulo ``prime`` at z = ``point``."""
-
-    layer: MultiHead
-    lower: int
-    upper: int
-    ceiling: CeilingBound
-    prime: int
-    point: int
-
-    @property
-    def rank(self) -> int | None:
-        """The rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
-
-    def certificate(self) -> Certificate:
-        """A ``multi-head`` certificate for lower <= rank Z <= upper."""
-        matrix = self.layer.features_modulo(self.prime, self.point)
-        assert matrix is not None, "the point was tried before"
-        rows, columns = pivots_modulo(matrix)
-        return _rank_certificate(
-            self.layer,
-            "feature-rank",
-            {"bound": self.lower, **_minor(self, rows, columns)},
-            {"bound": self.upper, "method": "contexts", "contexts": list(self.ceiling.contexts)},
-        )
-
-    def formula(self) -> str:
-        """The rank as an equation, or the bounds as inequalities."""
-        return _equation("Z", self.lower, self.upper)
-
-
-@dataclass(frozen=True)
-class JacobianRank(Typeset):
-    """Bounds for the rank of the Jacobian of the outputs in the weights."""
-
-    layer: MultiHead
-    lower: int
-    upper: int
-    method: str
-    prime: int
-    point: int
-
-    @property
-    def rank(self) -> int | None:
-        """The rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
-
-    def certificate(self) -> Certificate:
-        """A ``multi-head`` certificate for lower <= rank of the Jacobian <= upper."""
-        matrix = self.layer.jacobian_modulo(self.prime, self.point)
-        assert matrix is not None, "the point was tried before"
-        rows, columns = pivots_modulo(matrix)
-        return _rank_certificate(
-            self.layer,
-            "jacobian-rank",
-            {"bound": self.lower, **_minor(self, rows, columns)},
-            {"bound": self.upper, "method": self.method},
-        )
-
-    def formula(self) -> str:
-        """The rank as an equation, or the bounds as inequalities."""
-        return _equation("J", self.lower, self.upper)
-
-
-def _minor(
-    found: FeatureRank | JacobianRank, rows: list[int], columns: list[int]
-) -> dict[str, object]:
-    minor: dict[str, object] = {"prime": str(found.prime), "rows": rows, "columns": columns}
-    if found.layer.scale != "ln2":
-        minor["point"] = str(found.point)
-    return minor
-
-
-def _rank_certificate(
-    layer: MultiHead, kind: str, lower: dict[str, Any], upper: dict[str, Any]
-) -> Certificate:
-    return certificates.certificate(
-        "multi-head",
-        {
-            **layer.certificate_fields(values=kind == "jacobian-rank"),
-            "assertion": {"type": kind, "lower": lower, "upper": upper},
-        },
-    )
-
-
-def _equation(symbol: str, lower: int, upper: int) -> str:
-    return between(lower, rf"\operatorname{{rank}} {symbol}", upper)
-
-
-def context_ranks(contexts: Sequence[Matrix]) -> list[int]:
-    """The exact rank of every context: Assumption 2 asks that each is n."""
-    return [certified_rank(E).rank for E in contexts]
-
-
-__all__ = [
-    "MERSENNE_61",
-    "ContextHead",
-    "FeatureRank",
-    "JacobianRank",
-    "MultiHead",
-    "context_ranks",
-    "group_contexts",
-    "multi_head",
-    "scale_ball",
-]
