@@ -28,12 +28,10 @@ def kernels() -> tuple[Any, Any]:
     """The compiled module and the plain one."""
     compiled = importlib.import_module(MODULE)
     del sys.modules[MODULE]
-    numba, sys.modules["numba"] = sys.modules.get("numba"), None  # type: ignore[assignment]
+    loops: Any = importlib.import_module("lemmax.theory.numbers.loops")
+    loops.COMPILED, known = False, loops.COMPILED
     plain = importlib.import_module(MODULE)
-    del sys.modules["numba"]
-    if numba is not None:
-        sys.modules["numba"] = numba
-    sys.modules[MODULE] = compiled
+    loops.COMPILED, sys.modules[MODULE] = known, compiled
     return compiled, plain
 
 

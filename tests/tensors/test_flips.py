@@ -201,7 +201,8 @@ def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -
 
     with_numba = run()
     name = "lemmax.theory.tensors.search.flip_walk"
-    monkeypatch.setitem(sys.modules, "numba", None)
+    loops = importlib.import_module("lemmax.theory.numbers.loops")
+    monkeypatch.setattr(loops, "COMPILED", False)
     monkeypatch.delitem(sys.modules, name)
     plain = importlib.import_module(name)
     monkeypatch.setattr(lemmax.theory.tensors.search, "flip_walk", plain)

@@ -1,6 +1,7 @@
+from .dana.bigrams import bigram_rank as bigram_rank
 from .dana.encoders import SequenceEncoder as SequenceEncoder, Table as Table
 from .dana.transformer import AoT as AoT, AoTHead as AoTHead
-from .dana.transformer_rank import aot_rank as aot_rank, bigram_rank as bigram_rank
+from .dana.transformer_rank import aot_rank as aot_rank
 from .facts.database import Database as Database
 from .mahdavi.layer import (
     ContextHead as ContextHead,
@@ -11,12 +12,11 @@ from .numbers.kruskal_rank import KruskalRank as KruskalRank, kruskal_rank as kr
 from .numbers.matrices import Matrix as Matrix
 from .numbers.rank import RankResult as RankResult, certified_rank as certified_rank
 from .numbers.row_maps import (
-    SoftmaxRank as SoftmaxRank,
     argmax as argmax,
     softmax as softmax,
-    softmax_rank as softmax_rank,
     softmax_threshold as softmax_threshold,
 )
+from .numbers.softmax_rank import SoftmaxRank as SoftmaxRank, softmax_rank as softmax_rank
 from .tensors.decompositions import Decomposition as Decomposition
 from .tensors.ranks import TensorRank as TensorRank, tensor_rank as tensor_rank
 from .wong.effective_ranks import EffectiveRank as EffectiveRank, effective_rank as effective_rank

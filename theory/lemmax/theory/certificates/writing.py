@@ -1,7 +1,7 @@
 """Certificates: JSON objects that carry a result together with what re-establishes it.
 
 A certificate is a dictionary ready for JSON. Exact numbers are strings (the format is described in
-``docs/certificates.md`` and by one JSON Schema a kind); whoever doubts a result gives the file to
+``docs/certificates.md`` and by one JSON Schema per kind); whoever doubts a result gives the file to
 ``lemmax/checker.py``, which uses nothing of lemmax.
 """
 
@@ -13,12 +13,20 @@ import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.latex import Typeset
-from lemmax.theory.numbers.matrices import Matrix
+
+
+@runtime_checkable
+class HasFlint(Protocol):
+    """A matrix over Q that holds a flint matrix, as :class:`~lemmax.theory.Matrix` does."""
+
+    @property
+    def flint(self) -> fmpq_mat:
+        """The flint matrix."""
 
 
 class Certificate(dict[str, Any], Typeset):
@@ -72,9 +80,9 @@ def number(value: fmpq | fmpz | int) -> str:
     )
 
 
-def matrix(value: Matrix | fmpz_mat | fmpq_mat) -> list[list[str]]:
+def matrix(value: HasFlint | fmpz_mat | fmpq_mat) -> list[list[str]]:
     """The entries of a matrix as certificate numbers."""
-    flint = value.flint if isinstance(value, Matrix) else value
+    flint = value if isinstance(value, (fmpz_mat, fmpq_mat)) else value.flint
     return [[number(x) for x in row] for row in flint.tolist()]
 
 
@@ -105,7 +113,7 @@ def refutation(
 
 
 def _plain(value: Any) -> Any:
-    if isinstance(value, Matrix):
+    if isinstance(value, HasFlint):
         return matrix(value)
     if isinstance(value, (fmpq, fmpz, int)):
         return number(value)

@@ -9,10 +9,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.theory.numbers.loops import compiled
 from lemmax.theory.numbers.primes import MERSENNE_31
 from lemmax.theory.numbers.residues import Residues as Residues
 from lemmax.theory.numbers.residues import product
-from lemmax.theory.tensors.search.flip_walk import compiled
 
 PRIME = MERSENNE_31
 

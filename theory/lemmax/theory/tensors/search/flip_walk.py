@@ -15,38 +15,15 @@ come out of numba and of plain Python, where the state is a list.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from contextlib import suppress
-from importlib import import_module
+from collections.abc import Sequence
 from math import gcd
-from typing import Any, TypeAlias, TypeVar, cast
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-
-numba: Any = None
-with suppress(ImportError):
-    numba = import_module("numba")
-
-COMPILED = numba is not None
-
-
-def helper(function: Function) -> Function:
-    """Compile into whatever calls it; without numba leave it as it is."""
-    return cast(Function, numba.njit(error_model="numpy")(function)) if COMPILED else function
-
-
-def compiled(function: Function) -> Function:
-    """Compile on first use; keep the machine code on disk where a place can be written to."""
-    if not COMPILED:
-        return function
-    try:
-        return cast(Function, numba.njit(cache=True, error_model="numpy")(function))
-    except RuntimeError:  # no directory for the cache can be written to
-        return helper(function)
-
+from lemmax.theory.numbers.loops import COMPILED as COMPILED
+from lemmax.theory.numbers.loops import compiled, helper
 
 State: TypeAlias = Any
 """A vector of integers: first the numbers named here, then the regions that some of them name."""
