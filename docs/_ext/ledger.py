@@ -38,9 +38,9 @@ from sphinx.environment import BuildEnvironment
 from sphinx.util.docutils import SphinxDirective
 
 import lemmax.checker as checker
-from lemmax.cli import ledger_view
 from lemmax.constructions import shipped
 from lemmax.theory.ledger import coq as kernel
+from lemmax.theory.ledger import entries as shipped_ledger
 from lemmax.theory.ledger.claims import BUILT_IN, KINDS, load_claims
 from lemmax.theory.ledger.proofs import read_proof
 from lemmax.theory.ledger.verdicts import GRADES
@@ -80,7 +80,7 @@ Entry = Mapping[str, Any]
 @cache
 def entries() -> dict[str, dict[str, Any]]:
     """Every claim with its verdict and evidence."""
-    return ledger_view.entries()
+    return shipped_ledger.entries()
 
 
 @cache
@@ -364,7 +364,7 @@ def paper_index(key: str, paper: Mapping[str, Any]) -> str:
 
 def depend(env: BuildEnvironment, document: str) -> None:
     """A page that shows verdicts is out of date when the ledger, a claims file or this file is."""
-    for path in (ledger_view.LEDGER, Path(__file__), *sorted(BUILT_IN.glob("*.toml"))):
+    for path in (shipped_ledger.LEDGER, Path(__file__), *sorted(BUILT_IN.glob("*.toml"))):
         env.note_dependency(str(path), docname=document)
 
 
@@ -786,7 +786,7 @@ def copy_certificates(app: Sphinx, error: Exception | None) -> None:
     shutil.copytree(shipped.FOLDER, out, dirs_exist_ok=True)
     shutil.copytree(SCHEMAS, out / "schemas", dirs_exist_ok=True)
     shutil.copy(checker.__file__, out / "checker.py")
-    shutil.copy(ledger_view.LEDGER, out / "ledger.json")
+    shutil.copy(shipped_ledger.LEDGER, out / "ledger.json")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:

@@ -23,8 +23,8 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from lemmax.cli import ledger_view
 from lemmax.constructions import shipped
+from lemmax.theory.ledger import entries as shipped_ledger
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
@@ -163,7 +163,7 @@ def test_the_landing_page_says_it_in_one_screen(visit: Visit, width: int) -> Non
     wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
     assert page.locator(".lx-scroll").count() == 1
     assert page.locator(".lx-scroll").evaluate_all(wide) == 0
-    rows = [r for r in ledger_view.listed() if r["paper"] == "wong"]
+    rows = [r for r in shipped_ledger.listed() if r["paper"] == "wong"]
     line = page.locator(".lx-summary tr", has=page.get_by_role("link", name="Wong 2025"))
     assert line.locator("td").last.inner_text() == str(len(rows))
     if width > 1000:  # the commands, the verdicts and the result
@@ -183,7 +183,7 @@ ERRATA = """
 def test_an_erratum_has_all_that_an_author_needs(visit: Visit) -> None:
     wrong = [
         row
-        for row in ledger_view.listed()
+        for row in shipped_ledger.listed()
         if row["verdict"] in ("refuted", "repaired") and row["paper"] != "lemmax"
     ]
     found: list[str] = visit.open("errata.html").evaluate(ERRATA)
@@ -202,7 +202,7 @@ def shown(page: Page) -> int:
 
 
 def test_the_filter_filters(visit: Visit) -> None:
-    rows = ledger_view.listed()
+    rows = shipped_ledger.listed()
     page = visit.open("ledger.html")
     assert shown(page) == len(rows)
     page.get_by_role("combobox", name="Paper").select_option("wong")
@@ -223,14 +223,14 @@ def test_the_filter_filters(visit: Visit) -> None:
 
 
 def test_a_filter_can_be_sent(visit: Visit) -> None:
-    rows = [r for r in ledger_view.listed() if r["paper"] == "dana" and r["kind"] == "T"]
+    rows = [r for r in shipped_ledger.listed() if r["paper"] == "dana" and r["kind"] == "T"]
     page = visit.open("ledger.html#paper=dana&kind=T")
     assert shown(page) == len(rows)
     assert page.get_by_role("combobox", name="Paper").input_value() == "dana"
 
 
 def ancestors(identifier: str) -> set[str]:
-    entries = ledger_view.entries()
+    entries = shipped_ledger.entries()
     found, queue = {identifier}, [identifier]
     while queue:
         entry = entries[queue.pop()]
@@ -247,7 +247,7 @@ def nodes(page: Page) -> set[str]:
 
 
 def test_the_graph_shows_all_claims_and_focuses_on_one(visit: Visit) -> None:
-    entries = ledger_view.entries()
+    entries = shipped_ledger.entries()
     page = visit.open("graph.html")
     assert nodes(page) == {i for i, e in entries.items() if e["kind"] != "D"}
     claim = max(entries, key=lambda i: len(ancestors(i)))
@@ -417,7 +417,7 @@ def test_links_resolve(site: Path) -> None:
 
 
 def test_every_claim_has_its_page_and_every_certificate_is_there(site: Path) -> None:
-    for identifier in ledger_view.entries():
+    for identifier in shipped_ledger.entries():
         assert (site / "claims" / f"{identifier}.html").is_file()
     for name in shipped.names():
         copy = site / "certificates" / f"{name}.json"

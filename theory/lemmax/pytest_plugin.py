@@ -19,13 +19,11 @@ itself are used where none are declared.
 
 from __future__ import annotations
 
-import ast
 import json
-from collections.abc import Callable, Generator, Iterable
+from collections.abc import Callable, Generator, Iterable, Iterator
 from dataclasses import asdict
-from functools import cache
 from pathlib import Path
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import pytest
 
@@ -33,9 +31,9 @@ from lemmax import checker
 from lemmax.theory.certificates.writing import Certificate, to_json, write_certificate, write_text
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import BUILT_IN, Catalogue, load_claims
-from lemmax.theory.ledger.proofs import Direction, Proof, ProofError, find_proofs, read_proof
+from lemmax.theory.ledger.gathering import base, is_test, marked, merged, proof_evidence, worst
+from lemmax.theory.ledger.proofs import Proof, ProofError, find_proofs, read_proof
 from lemmax.theory.ledger.verdicts import (
-    GRADES,
     Entry,
     Evidence,
     Outcome,
@@ -86,18 +84,6 @@ def pytest_configure(config: pytest.Config) -> None:
     config.pluginmanager.register(Gatherer(config, catalogue, proofs), "lemmax-gatherer")
 
 
-@cache
-def _functions(path: Path) -> frozenset[str]:
-    """The test functions of a file, methods as Class::method."""
-    names = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef):
-            names.add(node.name)
-        elif isinstance(node, ast.ClassDef):
-            names |= {f"{node.name}::{f.name}" for f in node.body if isinstance(f, ast.FunctionDef)}
-    return frozenset(names)
-
-
 class ProofPage(pytest.File):
     """A page of an argued proof, collected as one item."""
 
@@ -110,9 +96,7 @@ class ProofItem(pytest.Item):
 
     def runtest(self) -> None:
         for test in read_proof(self.path).tests:
-            file, _, function = test.partition("::")
-            path = self.config.rootpath / file
-            if not path.is_file() or function.partition("[")[0] not in _functions(path):
+            if not is_test(self.config.rootpath, test):
                 raise ProofError(f"{self.path.name}: a step names {test}, which does not exist.")
 
     def repr_failure(self, excinfo: pytest.ExceptionInfo[BaseException], style: Any = None) -> Any:
@@ -133,31 +117,13 @@ def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProofPage 
 
 def evidence_of(item: pytest.Item, catalogue: Catalogue) -> list[Evidence]:
     """What the markers of a test say, checked."""
-    found = []
-    for mark in item.iter_markers("claim"):
-        where = f"{item.nodeid}: the marker claim"
-        values: dict[str, Any] = dict(
-            zip(("id", "grade", "direction", "scope"), mark.args, strict=False)
-        )
-        unknown = set(mark.kwargs) - {"id", "grade", "direction", "scope"}
-        if unknown or set(values) & set(mark.kwargs):
-            raise pytest.UsageError(f"{where} takes id, grade, direction and scope.")
-        values |= mark.kwargs
-        if values.get("id") not in catalogue:
-            raise pytest.UsageError(f"{where} names an unknown claim {values.get('id')!r}.")
-        grade, direction = values.get("grade"), values.get("direction", "for")
-        if grade == "argued":
-            raise pytest.UsageError(f"{where}: an argued proof is a page, not a test.")
-        if grade not in GRADES:
-            raise pytest.UsageError(f"{where} names an unknown grade {grade!r}.")
-        if direction not in get_args(Direction):
-            raise pytest.UsageError(f"{where}: the direction is for, against or gap.")
-        if grade in ("universal", "property") and not values.get("scope"):
-            raise pytest.UsageError(f"{where}: the grade {grade} needs a scope.")
-        found.append(
-            Evidence(values["id"], grade, direction, item.nodeid, scope=values.get("scope"))
-        )
-    return found
+    try:
+        return [
+            marked(item.nodeid, mark.args, mark.kwargs, catalogue)
+            for mark in item.iter_markers("claim")
+        ]
+    except LemmaxError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 class Gatherer:
@@ -182,17 +148,17 @@ class Gatherer:
             for evidence in evidence_of(item, self.catalogue):
                 item.user_properties.append((EVIDENCE, asdict(evidence)))
         if config.getoption("--evidence"):
-            steps = {_base(test) for proof in self.proofs for test in proof.tests}
-            items[:] = [i for i in items if _is_evidence(i) or _base(i.nodeid) in steps]
+            steps = {base(test) for proof in self.proofs for test in proof.tests}
+            items[:] = [i for i in items if _is_evidence(i) or base(i.nodeid) in steps]
         yield
         # A selected proof is decided by the tests of its steps: they come along.
         chosen = {i.path for i in items if isinstance(i, ProofItem)}
-        wanted = {_base(t) for proof in self.proofs if proof.path in chosen for t in proof.tests}
+        wanted = {base(t) for proof in self.proofs if proof.path in chosen for t in proof.tests}
         present = {item.nodeid for item in items}
         items.extend(
             item
             for item in everything
-            if item.nodeid not in present and _base(item.nodeid) in wanted
+            if item.nodeid not in present and base(item.nodeid) in wanted
         )
         present = {item.nodeid for item in items}
         self.collected = present
@@ -226,21 +192,18 @@ class Gatherer:
         """The worst outcome over all parameters of a test; not-run where none ran."""
         if "[" in test:
             return self.outcomes.get(test, "not-run")
-        found = [o for name, o in self.outcomes.items() if _base(name) == test]
-        for outcome in ("failed", "skipped"):
-            if outcome in found:
-                return cast(Outcome, outcome)
-        return "passed" if found else "not-run"
+        return worst(o for name, o in self.outcomes.items() if base(name) == test)
 
     def evidence(self) -> list[Evidence]:
         """All evidence of this run: marked tests and proof pages, with their outcomes."""
-        found: dict[tuple[str, str, str, str], Evidence] = {}
+        tests = [*self._marked_tests(), *self._deselected_tests()]
+        return [*merged(tests), *(self._proof_evidence(proof) for proof in self.proofs)]
+
+    def _marked_tests(self) -> Iterator[Evidence]:
         for nodeid, properties in self.properties.items():
             certificates = tuple(sorted({v for k, v in properties if k == CERTIFICATE}))
             measured = next((v for k, v in properties if k == MEASURED), None)
-            for key, fields in properties:
-                if key != EVIDENCE:
-                    continue
+            for fields in (v for k, v in properties if k == EVIDENCE):
                 outcome = self.outcomes.get(nodeid, "not-run")
                 details = None
                 if outcome == "passed" and fields["grade"] == "certified" and not certificates:
@@ -252,60 +215,31 @@ class Gatherer:
                         outcome = "broken"
                     else:
                         details = measured["details"]
-                item = Evidence(
-                    **{
-                        **fields,
-                        "test": _base(nodeid),
-                        "outcome": outcome,
-                        "certificates": tuple(c for c in certificates if c != "-"),
-                        "measured": measured["verdict"] if measured else None,
-                        "details": details,
-                    }
-                )
-                _merge(found, item)
+                changes = {
+                    "test": base(nodeid),
+                    "outcome": outcome,
+                    "certificates": tuple(c for c in certificates if c != "-"),
+                    "measured": measured["verdict"] if measured else None,
+                    "details": details,
+                }
+                yield Evidence(**{**fields, **changes})
+
+    def _deselected_tests(self) -> Iterator[Evidence]:
         for nodeid, marks in self.deselected.items():
+            changes = {"test": base(nodeid), "certificates": (), "outcome": "not-run"}
             for fields in marks:
-                _merge(
-                    found,
-                    Evidence(
-                        **{
-                            **fields,
-                            "test": _base(nodeid),
-                            "certificates": (),
-                            "outcome": "not-run",
-                        }
-                    ),
-                )
-        return [*found.values(), *(self._proof_evidence(proof) for proof in self.proofs)]
+                yield Evidence(**{**fields, **changes})
 
     def _proof_evidence(self, proof: Proof) -> Evidence:
-        name = proof.path.relative_to(self.config.rootpath).as_posix()
-        outcome: Outcome = "passed"
-        details = None
+        root = self.config.rootpath
+        name = proof.path.relative_to(root).as_posix()
         page = next((o for n, o in self.outcomes.items() if n.startswith(f"{name}::")), "not-run")
-        if page in ("failed", "not-run"):
-            outcome = "broken" if page == "failed" else "not-run"
-        else:
-            for test in proof.tests:
-                step = self._outcome(test)
-                if step == "passed":
-                    continue
-                details = f"the step test {test} is {step}"
-                if step == "failed":
-                    outcome = "broken"
-                    break
-                outcome = "skipped" if step == "skipped" else "not-run"
-                if step == "not-run" and not self._known(test):
-                    outcome, details = "broken", f"the step test {test} does not exist"
-                    break
-        if outcome == "broken" and details:
-            self.problems.append(f"{name}: {details}.")
-        return Evidence(proof.claim, "argued", proof.direction, name, outcome, details=details)
-
-    def _known(self, test: str) -> bool:
-        file, _, function = test.partition("::")
-        path = self.config.rootpath / file
-        return path.is_file() and function.partition("[")[0] in _functions(path)
+        item = proof_evidence(
+            proof, name, cast(Outcome, page), self._outcome, lambda test: is_test(root, test)
+        )
+        if item.outcome == "broken" and item.details:
+            self.problems.append(f"{name}: {item.details}.")
+        return item
 
     # -- the ledger --------------------------------------------------------------------------
     @pytest.hookimpl(trylast=True)
@@ -365,31 +299,8 @@ class Gatherer:
             terminalreporter.write_line(f"ERROR {problem}", red=True)
 
 
-def _base(nodeid: str) -> str:
-    return nodeid.partition("[")[0]
-
-
 def _is_evidence(item: pytest.Item) -> bool:
     return isinstance(item, ProofItem) or any(k == EVIDENCE for k, _ in item.user_properties)
-
-
-_WORST: dict[Outcome, int] = {"broken": 0, "failed": 1, "not-run": 2, "skipped": 3, "passed": 4}
-
-
-def _merge(found: dict[tuple[str, str, str, str], Evidence], item: Evidence) -> None:
-    """Parameters of one test are one piece of evidence, as good as the worst of them."""
-    key = (item.claim, item.test, item.grade, item.direction)
-    before = found.get(key)
-    if before is None:
-        found[key] = item
-        return
-    worst = min(before, item, key=lambda e: _WORST[e.outcome])
-    found[key] = Evidence(
-        **{
-            **asdict(worst),
-            "certificates": tuple(sorted({*before.certificates, *item.certificates})),
-        }
-    )
 
 
 @pytest.fixture

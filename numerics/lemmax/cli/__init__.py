@@ -72,15 +72,16 @@ def claims(
     Examples: `lemmax claims`, `lemmax claims wong/proposition-3.6`, `lemmax claims --paper dana`
     """
     from lemmax.cli import ledger_view
+    from lemmax.theory.ledger.entries import listed, one
 
     if identifier is not None:
-        entry = ledger_view.one(identifier)
+        entry = one(identifier)
         if as_json:
             typer.echo(json.dumps(entry, ensure_ascii=False, indent=2))
         else:
             ledger_view.show_one(entry, console())
         return
-    entries = ledger_view.listed(paper)
+    entries = listed(paper)
     if as_json:
         typer.echo(json.dumps(entries, ensure_ascii=False, indent=2))
         return

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from lemmax import checker
-from lemmax.cli.ledger_view import certificates_of
 from lemmax.constructions import shipped
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.entries import certificates_of
 
 
 def find_certificate(identifier: str) -> tuple[str, Certificate]:

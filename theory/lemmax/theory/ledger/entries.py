@@ -1,0 +1,82 @@
+"""The shipped ledger beside the claims: what is known of each, as dictionaries ready for JSON."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.verdicts import read_ledger, stale
+
+LEDGER = Path(__file__).with_name("ledger.json")
+
+_LISTED = (
+    "id",
+    "paper",
+    "kind",
+    "number",
+    "title",
+    "verdict",
+    "grade",
+    "source",
+    "repaired_by",
+)
+
+
+def entries(ledger: Path = LEDGER) -> dict[str, dict[str, Any]]:
+    """Everything about every claim: statement, verdict, evidence, its place in the graph.
+
+    A claim that changed after the ledger was written has the verdict ``stale``.
+    """
+    catalogue = load_claims()
+    record = read_ledger(ledger)
+    outdated = set(stale(record, catalogue))
+    table = {}
+    for claim in catalogue:
+        entry = record.claims.get(claim.id, {})
+        fresh = claim.id not in outdated
+        table[claim.id] = {
+            "id": claim.id,
+            "paper": claim.paper,
+            "kind": claim.kind,
+            "number": claim.number,
+            "title": claim.title,
+            "statement": claim.statement.strip(),
+            "reading": claim.reading,
+            "place": claim.place,
+            "source": claim.source,
+            "verdict": entry["verdict"] if fresh else "stale",
+            "grade": entry["grade"] if fresh else None,
+            "repaired_by": claim.repaired_by,
+            "uses": list(claim.uses),
+            "used_by": list(catalogue.used_by(claim.id)),
+            "evidence": entry.get("evidence", []),
+        }
+    return table
+
+
+def listed(paper: str | None = None) -> list[dict[str, Any]]:
+    """All claims that can have a verdict, with the verdict that the ledger derived."""
+    papers = load_claims().papers
+    if paper is not None and paper not in papers:
+        known = ", ".join(sorted(papers))
+        raise LemmaxError(f"There is no paper {paper!r}; the papers are {known}.")
+    return [
+        {name: entry[name] for name in _LISTED}
+        for entry in entries().values()
+        if entry["kind"] != "D" and paper in (None, entry["paper"])
+    ]
+
+
+def one(identifier: str) -> dict[str, Any]:
+    """Everything about one claim."""
+    load_claims()[identifier]  # an unknown claim is refused by name
+    return entries()[identifier]
+
+
+def certificates_of(identifier: str) -> list[str]:
+    """The names of the shipped certificates that are evidence for a claim."""
+    evidence = one(identifier)["evidence"]
+    names = (name for item in evidence for name in item.get("certificates", ()))
+    return sorted({name.removesuffix(".json") for name in names})
