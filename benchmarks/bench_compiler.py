@@ -18,7 +18,8 @@ from typing import Any
 from lemmax import checker
 from lemmax.constructions import compile_database
 from lemmax.theory import Database
-from lemmax.theory.certificates.writing import to_json, write_text
+from lemmax.theory.certificates.writing import to_json
+from lemmax.theory.files import write_text
 
 RESULTS = Path(__file__).parent / "results" / "compiler.json"
 SIZES = (50, 100, 200, 500, 1000, 2000, 5000)

@@ -14,7 +14,7 @@ from lemmax.constructions.compiler import recall
 from lemmax.strategies import layers
 from lemmax.theory import AttentionLayer, Matrix, memorizes
 from lemmax.theory.errors import LemmaxError, Undecided
-from lemmax.theory.numbers.matrices import floor_below
+from lemmax.theory.numbers.balls import floor_below
 from lemmax.theory.wong.layer import Head
 
 

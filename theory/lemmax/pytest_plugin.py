@@ -28,8 +28,9 @@ from typing import Any, cast
 import pytest
 
 from lemmax import checker
-from lemmax.theory.certificates.writing import Certificate, to_json, write_certificate, write_text
+from lemmax.theory.certificates.writing import Certificate, to_json, write_certificate
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_text
 from lemmax.theory.ledger.claims import BUILT_IN, Catalogue, load_claims
 from lemmax.theory.ledger.gathering import base, is_test, marked, merged, proof_evidence, worst
 from lemmax.theory.ledger.proofs import Proof, ProofError, find_proofs, read_proof

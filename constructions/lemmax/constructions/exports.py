@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import lemmax.theory.ledger.claims
 from lemmax.theory.certificates.arrays import Array, exact_arrays, shape, short_name, shown
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_bytes as write_bytes
 from lemmax.theory.wong.layer import AttentionLayer
 
 if TYPE_CHECKING:
@@ -20,19 +20,6 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 REFERENCES = Path(lemmax.theory.ledger.claims.__file__).with_name("references.bib")
-
-
-def write_bytes(path: str | Path, data: bytes) -> None:
-    """Write a file whole or not at all."""
-    target = Path(path)
-    temporary = target.with_name(f".{target.name}.partial")
-    try:
-        temporary.write_bytes(data)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise LemmaxError(f"{path} cannot be written: {error.strerror}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
 
 
 def write_safetensors(layer: AttentionLayer, path: str | Path) -> None:

@@ -8,8 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from lemmax.numerics.training.results import write_atomically
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_bytes
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
@@ -72,7 +72,7 @@ def write_figure(path: Path, draw: Callable[[Any], None]) -> None:
         buffer = io.BytesIO()
         figure.savefig(buffer, format=path.suffix[1:], metadata={dated: None} if dated else {})
         plt.close(figure)
-    write_atomically(path, buffer.getvalue())
+    write_bytes(path, buffer.getvalue())
 
 
 class Bounds(Protocol):

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from flint import arb, ctx, fmpq
 
 from lemmax.theory.errors import LemmaxError, Undecided
-from lemmax.theory.numbers.matrices import ceiling_above, floor_below
+from lemmax.theory.numbers.balls import ceiling_above, floor_below
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.memorization import HiddenStates
 

@@ -18,7 +18,8 @@ from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
 from lemmax.theory.latex import Typeset
-from lemmax.theory.numbers.matrices import ceiling_above, rational
+from lemmax.theory.numbers.balls import ceiling_above
+from lemmax.theory.numbers.matrices import rational
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.memorization import Memorization, memorizes
 

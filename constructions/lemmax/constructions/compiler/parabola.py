@@ -8,7 +8,7 @@ from fractions import Fraction
 from flint import arb, ctx, fmpq
 
 from lemmax.theory.facts.database import Database
-from lemmax.theory.numbers.matrices import floor_below
+from lemmax.theory.numbers.balls import floor_below
 
 
 def numbers(db: Database) -> dict[Hashable, int]:

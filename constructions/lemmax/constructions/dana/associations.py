@@ -31,7 +31,7 @@ from lemmax.theory.dana.transformer import (
 )
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset
-from lemmax.theory.numbers.balls import rational_below
+from lemmax.theory.numbers.balls import midpoint, rational_below
 from lemmax.theory.numbers.matrices import Matrix, rational
 
 if TYPE_CHECKING:
@@ -297,9 +297,7 @@ def _rounded(rows: list[list[arb]], bits: int) -> fmpq_mat:
     """The nearest multiples of 2^-bits."""
 
     def nearest(x: arb) -> fmpq:
-        mantissa, exponent = x.mid().man_exp()
-        value = fmpq(mantissa) * fmpq(2) ** int(exponent)
-        return fmpq((value * 2**bits + fmpq(1, 2)).floor(), 2**bits)
+        return fmpq((midpoint(x) * 2**bits + fmpq(1, 2)).floor(), 2**bits)
 
     return fmpq_mat([[nearest(x) for x in row] for row in rows])
 

@@ -20,6 +20,7 @@ from lemmax.theory.latex import Typeset
 from lemmax.theory.mahdavi.contexts import group_contexts
 from lemmax.theory.mahdavi.layer import ContextHead, MultiHead
 from lemmax.theory.mahdavi.ranks import features_modulo
+from lemmax.theory.numbers.balls import midpoint, precisions
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, rational
 from lemmax.theory.numbers.rank import pivots_modulo
 
@@ -182,15 +183,13 @@ def _solve(layer: MultiHead, targets: Matrix, error: fmpq) -> MultiHead:
     assert modular is not None, "the point was tried before"
     _, columns = pivots_modulo(modular)
     outputs = targets.shape[1]
-    precision = 128
-    while precision <= _MAX_PRECISION:
+    for precision in precisions(128, _MAX_PRECISION):
         with ctx.workprec(precision):
             Z = layer.features(precision)
             square = arb_mat([[Z[t, j] for j in columns] for t in range(layer.T)])
             try:
                 solution = square.solve(arb_mat(targets.flint))
             except ZeroDivisionError:  # not yet enough bits to see that it is invertible
-                precision *= 2
                 continue
             values = [[fmpq(0)] * outputs for _ in range(layer.H * layer.d)]
             for i, j in enumerate(columns):
@@ -201,7 +200,6 @@ def _solve(layer: MultiHead, targets: Matrix, error: fmpq) -> MultiHead:
             gap = reached - arb_mat(targets.flint)
             if all(abs(x) < arb(error) for x in gap.entries()):
                 return made
-        precision *= 2
     raise LemmaxError(
         f"Z is so ill conditioned that {_MAX_PRECISION} bits do not reach the error; "
         "use larger heads or smaller queries."
@@ -211,11 +209,8 @@ def _solve(layer: MultiHead, targets: Matrix, error: fmpq) -> MultiHead:
 def _dyadic(value: arb, precision: int) -> fmpq:
     if not value.is_finite():
         return fmpq(0)
-    mantissa, exponent = value.mid().man_exp()
-    scale = fmpz(2) ** abs(int(exponent))
-    exact = fmpq(mantissa) * scale if exponent >= 0 else fmpq(mantissa, scale)
     grid = fmpz(2) ** precision  # multiples of 2^-precision are plenty
-    return fmpq((exact * grid).floor(), grid)
+    return fmpq((midpoint(value) * grid).floor(), grid)
 
 
 def _with_values(layer: MultiHead, values: list[list[fmpq]], outputs: int) -> MultiHead:

@@ -254,7 +254,7 @@ def draw(experiment: Experiment, rows: Rows, path: Path) -> None:
 
 def write_files(experiment: Experiment, rows: Rows, folder: Path) -> list[Path]:
     """Write the further files of an experiment, each whole or not at all; their paths."""
-    from lemmax.theory.certificates.writing import write_text
+    from lemmax.theory.files import write_text
 
     if experiment.files is None:
         return []

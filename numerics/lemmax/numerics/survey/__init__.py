@@ -23,10 +23,11 @@ import numpy as np
 
 from lemmax.numerics.experiments.statistics import Estimate, wilson
 from lemmax.numerics.training.jobs import canonical
-from lemmax.numerics.training.results import Results, ResultsError, read_results, write_atomically
+from lemmax.numerics.training.results import Results, ResultsError, read_results
 from lemmax.numerics.training.workers import checked_workers, connected, finished
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database, Fact
+from lemmax.theory.files import write_bytes
 from lemmax.theory.tensors.ranks import known_field, tensor_rank, usable_seconds
 
 Label: TypeAlias = int | str
@@ -486,7 +487,7 @@ def markdown(some: Sequence[Summary]) -> str:
 def _main(*paths: str) -> None:
     """Put the results in all files but the last together, and write them to the last."""
     surveys = [read_survey(path) for path in paths[:-1]]
-    write_atomically(Path(paths[-1]), compact(surveys).encode())
+    write_bytes(Path(paths[-1]), compact(surveys).encode())
     print(sum(len(rows) for _, rows in surveys), "databases")
 
 

@@ -18,6 +18,7 @@ from typing import Any
 
 from lemmax.numerics.training.jobs import canonical
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_bytes
 
 VERSION = 1
 
@@ -114,7 +115,7 @@ class Results:
             return
         lines = [{"lemmax-results": VERSION, **self.identity}]
         lines += [self.records[key] for key in wanted]
-        write_atomically(self.path, "".join(canonical(line) + "\n" for line in lines).encode())
+        write_bytes(self.path, "".join(canonical(line) + "\n" for line in lines).encode())
 
 
 def read_results(
@@ -171,21 +172,6 @@ def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
             raise ResultsError(f"{path} is not a results file of lemmax.")
         raise ResultsError(f"Line {number} of {path} is damaged.")
     return record
-
-
-def write_atomically(path: Path, data: bytes) -> None:
-    """Replace a file by new contents: a reader sees the old ones or the new ones."""
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        with open(temporary, "wb") as file:
-            file.write(data)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(temporary, path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            temporary.unlink()
-        raise ResultsError(f"{path} cannot be written: {error.strerror}.") from None
 
 
 class _Lock:

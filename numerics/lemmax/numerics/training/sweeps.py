@@ -27,9 +27,10 @@ from lemmax.numerics.engines import engine, plan, start
 from lemmax.numerics.engines.run import Run
 from lemmax.numerics.training.jobs import Job, canonical, job_from_json
 from lemmax.numerics.training.recipes import Recipe, recipe
-from lemmax.numerics.training.results import Results, ResultsError, write_atomically
+from lemmax.numerics.training.results import Results, ResultsError
 from lemmax.numerics.training.workers import ClusterError, checked_workers, finished
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_bytes
 
 
 @dataclass(frozen=True)
@@ -146,7 +147,7 @@ def save(run: Run, path: Path, key: str) -> None:
     buffer = io.BytesIO()
     arrays: dict[str, Any] = {f"state.{name}": array for name, array in run.state().items()}
     np.savez(buffer, key=np.array(key), **arrays)
-    write_atomically(path, buffer.getvalue())
+    write_bytes(path, buffer.getvalue())
 
 
 def restore(run: Run, path: Path, key: str) -> bool:

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from lemmax.theory.files import write_text
 from lemmax.theory.latex import Typeset
 
 
@@ -128,20 +127,6 @@ def to_json(value: Mapping[str, Any]) -> str:
 def sha256(value: Mapping[str, Any]) -> str:
     """The digest of the certificate's text."""
     return hashlib.sha256(to_json(value).encode()).hexdigest()
-
-
-def write_text(path: str | Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    target = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, target)
-    except BaseException:
-        os.unlink(temporary)
-        raise
 
 
 def write_certificate(path: str | Path, value: Mapping[str, Any]) -> None:

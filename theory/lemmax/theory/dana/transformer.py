@@ -27,6 +27,7 @@ from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, ShapeError, Undecided
 from lemmax.theory.latex import Typeset, weights
+from lemmax.theory.numbers.balls import precisions
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 from lemmax.theory.numbers.row_maps import Unit
 
@@ -227,14 +228,12 @@ class AoT(Typeset):
         Ties count as failures (with them W_U = 0 would memorize everything). A margin that cannot
         be told from zero at 2^14 bits raises :class:`Undecided`.
         """
-        precision = 64
-        while precision <= _MOST_BITS:
+        for precision in precisions(most=_MOST_BITS, factor=4):
             margins = self.margins(pairs, precision)
             if any(margin < 0 for margin in margins):
                 return False
             if all(margin > 0 for margin in margins):
                 return True
-            precision *= 4
         raise Undecided("A margin cannot be told from zero: it may be a tie.")
 
     def predict(self, sequence: Sequence[Hashable]) -> Hashable:

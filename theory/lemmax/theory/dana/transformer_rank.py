@@ -27,6 +27,7 @@ from lemmax.theory.dana.rank_bounds import (
 from lemmax.theory.dana.transformer import AoT, token_sequences
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
+from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.numbers.primes import POWERS_OF_TWO_31 as PRIME
 from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
 from lemmax.theory.numbers.residues import flint_modulo
@@ -36,7 +37,7 @@ _BUDGET_BITS = 4_000_000
 
 
 @dataclass(frozen=True)
-class AoTRank(Typeset):
+class AoTRank(Interval, Typeset):
     """Bounds for the real rank of A, A' or W_V A'; ``method`` says what bounds it from above."""
 
     model: AoT
@@ -46,11 +47,6 @@ class AoTRank(Typeset):
     upper: int
     method: str
     point: int
-
-    @property
-    def rank(self) -> int | None:
-        """The rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
 
     def certificate(self) -> Certificate:
         """An ``aot-rank`` certificate: the rank is at least ``lower``."""

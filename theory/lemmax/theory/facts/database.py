@@ -14,9 +14,9 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from lemmax.theory.certificates.writing import write_text
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.readers import HEADER, read_facts
+from lemmax.theory.files import write_text
 from lemmax.theory.latex import ROWS, Typeset, latex_text
 
 if TYPE_CHECKING:

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from flint import acb_mat, arb, arb_mat, ctx, fmpq
 
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.numbers.balls import precisions
 
 
 def sinusoidal_encoding(
@@ -54,14 +55,12 @@ def full_rank_by_balls(
     True
     """
     size = min(len(positions), d)
-    precision = 128
-    while precision <= max_precision:
+    for precision in precisions(128, max_precision):
         encoding = sinusoidal_encoding(list(positions)[:size], d, base, precision)
         with ctx.workprec(precision):
             square = encoding if size == d else encoding * encoding.transpose()
             if square.det() != 0:
                 return precision
-        precision *= 2
     raise LemmaxError(f"{max_precision} bits do not show that the determinant is not zero.")
 
 

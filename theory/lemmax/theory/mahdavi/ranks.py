@@ -24,6 +24,7 @@ from lemmax.theory.mahdavi.ceilings import (
     feature_rank_ceiling,
 )
 from lemmax.theory.mahdavi.layer import ContextHead, MultiHead
+from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.numbers.matrices import Matrix, integer_matrix
 from lemmax.theory.numbers.primes import primes
 from lemmax.theory.numbers.rank import pivots_modulo
@@ -39,7 +40,7 @@ _ATTEMPTS = 4  # points that are tried before a modular rank below the ceiling i
 
 
 @dataclass(frozen=True)
-class FeatureRank(Typeset):
+class FeatureRank(Interval, Typeset):
     """Bounds for rank Z; ``lower`` is attained modulo ``prime`` at z = ``point``."""
 
     layer: MultiHead
@@ -48,11 +49,6 @@ class FeatureRank(Typeset):
     ceiling: CeilingBound
     prime: int
     point: int
-
-    @property
-    def rank(self) -> int | None:
-        """The rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
 
     def certificate(self) -> Certificate:
         """A ``multi-head`` certificate for lower <= rank Z <= upper."""
@@ -72,7 +68,7 @@ class FeatureRank(Typeset):
 
 
 @dataclass(frozen=True)
-class JacobianRank(Typeset):
+class JacobianRank(Interval, Typeset):
     """Bounds for the rank of the Jacobian of the outputs in the weights."""
 
     layer: MultiHead
@@ -81,11 +77,6 @@ class JacobianRank(Typeset):
     method: str
     prime: int
     point: int
-
-    @property
-    def rank(self) -> int | None:
-        """The rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
 
     def certificate(self) -> Certificate:
         """A ``multi-head`` certificate for lower <= rank of the Jacobian <= upper."""

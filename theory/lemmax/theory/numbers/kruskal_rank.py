@@ -22,9 +22,9 @@ from flint import fmpq_mat, fmpz_mat
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.gale_duality import by_gale_duality
+from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.numbers.kruskal_search import by_search
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, flint_matrix, integer_matrix
 from lemmax.theory.numbers.primes import primes
@@ -34,7 +34,7 @@ _BUDGET = 300_000_000  # entries that the search may touch before it leaves an i
 
 
 @dataclass(frozen=True)
-class KruskalRank(Typeset):
+class KruskalRank(Interval, Typeset):
     """lower <= Kruskal rank <= upper; ``dependent`` is a dependent subset of upper + 1 vectors.
 
     ``dependent`` is empty where the upper bound is the number of vectors or their dimension.
@@ -50,17 +50,9 @@ class KruskalRank(Typeset):
     method: Literal["dual", "search"]
     dependent: tuple[int, ...]
 
-    @property
-    def rank(self) -> int | None:
-        """The Kruskal rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
-
     def certificate(self) -> Certificate:
         """A ``kruskal-rank`` certificate; only an exact value has one."""
-        if self.rank is None:
-            raise LemmaxError(
-                f"The Kruskal rank lies between {self.lower} and {self.upper}: no certificate."
-            )
+        rank = self.known("Kruskal rank")
         upper: dict[str, object] = {"method": "size"}
         if self.dependent:
             upper = {"method": "subset", "indices": list(self.dependent)}
@@ -68,7 +60,7 @@ class KruskalRank(Typeset):
             "kruskal-rank",
             {
                 "vectors": certificates.matrix(self.vectors),
-                "rank": self.rank,
+                "rank": rank,
                 "lower": {"method": self.method, "prime": str(next(primes()))},
                 "upper": upper,
             },

@@ -13,7 +13,7 @@ from fractions import Fraction
 from numbers import Rational
 from typing import TYPE_CHECKING, Any, TypeAlias, overload
 
-from flint import arb, fmpq, fmpq_mat, fmpz, fmpz_mat
+from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.errors import NotExact, ShapeError
 from lemmax.theory.latex import Typeset, latex_matrix, latex_number
@@ -71,26 +71,6 @@ def fraction(value: fmpq | fmpz | int) -> Fraction:
     """
     number = fmpq(value)
     return Fraction(int(number.p), int(number.q))
-
-
-def floor_below(ball: arb, bits: int = 0) -> int:
-    """The largest integer that is surely at most ball · 2^bits, but for the ball's own radius.
-
-    >>> floor_below(arb("2.5")), floor_below(arb(-3), 1)
-    (2, -6)
-    """
-    mantissa, exponent = ball.lower().man_exp()
-    shift = int(exponent) + bits
-    return int(mantissa) << shift if shift >= 0 else int(mantissa) >> -shift
-
-
-def ceiling_above(ball: arb, bits: int = 0) -> int:
-    """The smallest integer that is surely at least ball · 2^bits, but for the ball's own radius.
-
-    >>> ceiling_above(arb("2.5"))
-    3
-    """
-    return -floor_below(-ball, bits)
 
 
 def _rows(data: Any) -> list[list[Any]]:

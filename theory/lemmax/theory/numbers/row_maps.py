@@ -15,12 +15,11 @@ from typing import Any, Literal, TypeAlias
 
 from flint import arb, arb_mat, ctx, fmpq
 
-from lemmax.theory.errors import LemmaxError, Undecided
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.numbers.balls import sign
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, fraction, rational
 
 Unit: TypeAlias = Literal["1", "ln2"]
-
-MAX_PRECISION = 1 << 20
 
 
 def argmax(matrix: MatrixLike) -> Matrix:
@@ -110,20 +109,12 @@ def sign_of_exponential_sum(
     alive = {x: c for x, c in collected.items() if c != 0}
     if not alive:
         return 0
-    precision = 64
-    while precision <= MAX_PRECISION:
-        with ctx.workprec(precision):
-            scale = arb.const_log2() if unit == "ln2" else arb(1)
-            total = sum(
-                (
-                    arb(c) * (scale * arb(fmpq(x.numerator, x.denominator))).exp()
-                    for x, c in alive.items()
-                ),
-                arb(0),
-            )
-            if total > 0:
-                return 1
-            if total < 0:
-                return -1
-        precision *= 2
-    raise Undecided("A sum of exponentials is too close to zero for a million bits.")
+
+    def total() -> arb:
+        scale = arb.const_log2() if unit == "ln2" else arb(1)
+        exponentials = (
+            (c, scale * arb(fmpq(x.numerator, x.denominator))) for x, c in alive.items()
+        )
+        return sum((arb(c) * x.exp() for c, x in exponentials), arb(0))
+
+    return sign(total, "A sum of exponentials")

@@ -14,8 +14,9 @@ from flint import fmpz, fmpz_mat, nmod_mat
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.errors import LemmaxError, NotExact
+from lemmax.theory.errors import NotExact
 from lemmax.theory.latex import Typeset, between
+from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 from lemmax.theory.numbers.primes import MERSENNE_61, primes
 from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
@@ -25,7 +26,7 @@ _BUDGET_BITS = 40_000_000  # the largest specialised matrix that softmax_rank wi
 
 
 @dataclass(frozen=True)
-class SoftmaxRank(Typeset):
+class SoftmaxRank(Interval, Typeset):
     """Bounds for the real rank of the row-softmax of ``logits``; equal unless it cost too much.
 
     >>> found = softmax_rank([[0, 0], [0, 1]])
@@ -39,19 +40,11 @@ class SoftmaxRank(Typeset):
     upper: int
     method: str
 
-    @property
-    def rank(self) -> int | None:
-        """The rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
-
     def certificate(self) -> Certificate:
         """A ``softmax-rank`` certificate; only an exact rank has one."""
-        if self.rank is None:
-            raise LemmaxError(
-                f"The softmax rank lies between {self.lower} and {self.upper}: no certificate."
-            )
+        rank = self.known("softmax rank")
         exponents, _ = _exponents(self.logits)
-        rows, columns, prime, point = _pivots_at(exponents, self.rank, self.unit)
+        rows, columns, prime, point = _pivots_at(exponents, rank, self.unit)
         lower: dict[str, object] = {"prime": str(prime), "rows": rows, "columns": columns}
         if self.unit == "1":
             lower["point"] = str(point)
@@ -60,7 +53,7 @@ class SoftmaxRank(Typeset):
             {
                 "logits": certificates.matrix(self.logits),
                 "unit": self.unit,
-                "rank": self.rank,
+                "rank": rank,
                 "lower": lower,
                 "upper": {"method": self.method},
             },

@@ -12,8 +12,8 @@ from pathlib import Path
 
 from flint import fmpq
 
-from lemmax.theory.certificates.writing import write_text
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_text
 from lemmax.theory.numbers.matrices import rational
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 
@@ -42,10 +42,7 @@ def sms(rows: Sequence[Sequence[fmpq]], columns: int) -> str:
 def write_decomposition(decomposition: Decomposition, paths: Sequence[str | Path]) -> None:
     """Write L, R and P to three files; only rational decompositions can be written."""
     for path, text in zip(_three(paths), decomposition_texts(decomposition), strict=True):
-        try:
-            write_text(path, text)
-        except OSError as error:
-            raise LemmaxError(f"{path} cannot be written: {error.strerror}.") from None
+        write_text(path, text)
 
 
 def decomposition_texts(decomposition: Decomposition) -> tuple[str, str, str]:

@@ -13,6 +13,7 @@ from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
+from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.below.algebras import alder_strassen
 from lemmax.theory.tensors.below.chains import LowerBound, flattening_bound
@@ -47,7 +48,7 @@ class Cited:
 
 
 @dataclass(frozen=True)
-class TensorRank(Typeset):
+class TensorRank(Interval, Typeset):
     """``lower`` ≤ R(T) ≤ ``upper`` over ``field``, with a proof of each side.
 
     ``decomposition`` has ``upper`` terms, unless ``real`` has fewer: terms that are proved to
@@ -80,11 +81,6 @@ class TensorRank(Typeset):
     def upper(self) -> int:
         """The number of terms of ``decomposition``, or of ``real``."""
         return len(self.decomposition if self.real is None else self.real)
-
-    @property
-    def rank(self) -> int | None:
-        """The rank where both bounds agree, else None."""
-        return self.lower if self.lower == self.upper else None
 
     def certificate(self) -> Certificate:
         """A ``tensor-rank`` certificate, which the independent checker accepts."""

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.facts.database import Database, Token
 from lemmax.theory.latex import Typeset, between
+from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.tensors.above.slices import spanning_tree
 from lemmax.theory.tensors.pipeline import Field
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
@@ -47,7 +48,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class EffectiveRank(Typeset):
+class EffectiveRank(Interval, Typeset):
     """Bounds for the effective rank over a field.
 
     ``block`` gives the lower bound. ``representation`` is a tensor that agrees with the database on
@@ -72,11 +73,6 @@ class EffectiveRank(Typeset):
     def upper(self) -> int:
         """At most this, the number of terms of the representation."""
         return self.representation.upper
-
-    @property
-    def rank(self) -> int | None:
-        """The effective rank, or None while the bounds differ."""
-        return self.lower if self.lower == self.upper else None
 
     def certificate(self) -> Certificate:
         """A ``tensor-rank`` certificate of the representation: the upper bound."""

@@ -15,10 +15,11 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import product
 from typing import Any
 
+import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, nmod_mat
+from numpy.typing import NDArray
 
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import NotExact
@@ -28,6 +29,7 @@ from lemmax.theory.numbers.matrices import Matrix, rational
 from lemmax.theory.numbers.primes import MERSENNE_61
 from lemmax.theory.numbers.rank import certified_rank
 from lemmax.theory.numbers.row_maps import Unit, softmax_threshold
+from lemmax.theory.tensors.arrays import flattening
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.logit_rows import LogitRow
 
@@ -66,7 +68,7 @@ class LayerTensor(Typeset):
 
     def flattening(self, mode: int) -> Matrix:
         """The slices of a mode (0 keys, 1 queries, 2 values) as rows; needs rational logits."""
-        return Matrix(_flattening(self.rationals(), mode))
+        return Matrix(flattening(_array(self.rationals()), mode))
 
     def certificate(self, mode: int = 0) -> Certificate:
         """A ``matrix-rank`` certificate of a flattening, which bounds rank L from below."""
@@ -183,17 +185,13 @@ def flattening_ranks(tensor: Sequence[Sequence[Sequence[Any]]]) -> tuple[int, in
     >>> flattening_ranks([[[1, 0], [0, 1]], [[1, 0], [0, 1]]])
     (1, 2, 2)
     """
-    r_K, r_Q, r_V = (certified_rank(_flattening(tensor, mode)).rank for mode in range(3))
+    array = _array(tensor)
+    r_K, r_Q, r_V = (certified_rank(flattening(array, mode)).rank for mode in range(3))
     return r_K, r_Q, r_V
 
 
-def _flattening(tensor: Sequence[Sequence[Sequence[Any]]], mode: int) -> list[list[Any]]:
-    sizes = len(tensor), len(tensor[0]), len(tensor[0][0])
-    lines: list[list[Any]] = [[] for _ in range(sizes[mode])]
-    for cell in product(*map(range, sizes)):
-        k, q, v = cell
-        lines[cell[mode]].append(tensor[k][q][v])
-    return lines
+def _array(tensor: Sequence[Sequence[Sequence[Any]]]) -> NDArray[Any]:
+    return np.array(tensor, dtype=object)
 
 
 def rank_over_functions(rows: list[list[fmpq_poly]]) -> int:

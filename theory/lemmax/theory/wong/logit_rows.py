@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING
 from flint import arb, ctx, fmpq, fmpq_poly
 
 from lemmax.theory.errors import NotExact, Undecided
-from lemmax.theory.numbers.row_maps import MAX_PRECISION, Unit
+from lemmax.theory.numbers.balls import precisions, sign
+from lemmax.theory.numbers.row_maps import Unit
 
 if TYPE_CHECKING:
     pass
@@ -100,15 +101,13 @@ class LogitRow:
         constant = all(self.sign(t, u) == 0 for u in range(len(self.numerators)))
         if constant:
             return bool(fmpq(1, len(self.numerators)) >= tau)
-        precision = 64
-        while precision <= MAX_PRECISION:
+        for precision in precisions(factor=4):
             probability = self.probability(t, precision)
             with ctx.workprec(precision):
                 if probability > tau:
                     return True
                 if probability < tau:
                     return False
-            precision *= 4
         raise Undecided(f"The probability of token {t} cannot be told from {tau}.")
 
 
@@ -120,14 +119,8 @@ def _evaluate(polynomial: fmpq_poly, z: arb) -> arb:
 
 
 def _sign_by_balls(polynomial: fmpq_poly, q: int, unit: Unit) -> int:
-    precision = 64
-    while precision <= MAX_PRECISION:
-        with ctx.workprec(precision):
-            z = arb(2) ** (arb(1) / q) if unit == "ln2" else (arb(1) / q).exp()
-            value = _evaluate(polynomial, z)
-            if value > 0:
-                return 1
-            if value < 0:
-                return -1
-        precision *= 2
-    raise Undecided("A nonzero polynomial in e is too close to zero for a million bits.")
+    def value() -> arb:
+        z = arb(2) ** (arb(1) / q) if unit == "ln2" else (arb(1) / q).exp()
+        return _evaluate(polynomial, z)
+
+    return sign(value, "A nonzero polynomial in e")

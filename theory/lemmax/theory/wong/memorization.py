@@ -25,7 +25,8 @@ from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, latex_number
-from lemmax.theory.numbers.matrices import ceiling_above, floor_below, rational
+from lemmax.theory.numbers.balls import ceiling_above, floor_below, precisions
+from lemmax.theory.numbers.matrices import rational
 from lemmax.theory.wong.layer import AttentionLayer
 
 Fact: TypeAlias = tuple[Hashable, Hashable, Hashable]
@@ -272,8 +273,7 @@ def _decide_exactly(
     k, q, v = layer.indices(fact)
     weights = fmpq_mat(layer.W_U.flint)
     columns = weights.transpose().tolist()
-    precision = _PRECISION
-    while precision <= 4096:
+    for precision in precisions(_PRECISION, 4096, factor=4):
         state = states(k, q, precision)
         with ctx.workprec(precision):
             gaps = [
@@ -298,7 +298,6 @@ def _decide_exactly(
                     return True
                 if odds > allowed:
                     return False
-        precision *= 4
     row = layer.last_logits((fact[0], fact[1]))
     if tau is None:
         return row.argmax() == (v,)
