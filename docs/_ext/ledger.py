@@ -1,4 +1,4 @@
-"""The ledger as a site: one page a claim, a table, a graph, errata, all from ``ledger.json``.
+"""The ledger as a site: one page per claim, a table, a graph, errata, all from ``ledger.json``.
 
 Nothing here knows a verdict or a count: statements come from the claims files, verdicts and
 evidence from the ledger, what a certificate shows from the independent checker. Directives::
@@ -10,6 +10,7 @@ evidence from the ledger, what a certificate shows from the independent checker.
     {errata} wong           what an author would want to know
     {certificate-kinds}     the fields of every kind, from the schemas
     {grades}                how many claims each grade decides
+    {formal-proofs}         which theorems of Coq prove which claims
     {proof-list}            every proof page
 
 The page of a claim has the stable address ``claims/PAPER/NAME.html``.
@@ -23,7 +24,6 @@ import html
 import inspect
 import json
 import posixpath
-import re
 import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -266,7 +266,7 @@ def _evidence(entry: Entry, origin: str) -> Iterator[str]:
             yield f'`pytest "{item["test"]}"`{{.lx-test}}'
             yield ""
             if item["grade"] == "kernel":
-                yield from _formal_statements(item["test"])
+                yield from _formal_statements(entry["id"])
             yield from _folded_source(item["test"])
         for name in item.get("certificates", ()):
             yield from _certificate(name.removesuffix(".json"), origin)
@@ -286,19 +286,20 @@ def _folded_source(test: str) -> Iterator[str]:
     yield ""
 
 
-def _formal_statements(test: str) -> Iterator[str]:
-    """The theorems that a kernel test asks for, as the Coq sources state them."""
-    for call in re.finditer(r"assert_proved\(([^)]*)\)", source_of(test) or ""):
-        file, *theorems = re.findall(r'"(\w+)"', call[1])
-        text = (kernel.formal_folder() / f"{file}.v").read_text(encoding="utf-8")
+def _formal_statements(claim: str) -> Iterator[str]:
+    """The theorems that the headers of the Coq sources name for a claim, as they are stated."""
+    for file, text in kernel.formal_sources().items():
         stated = kernel.theorem_statements(text)
-        yield f"Proved in Coq (`theory/formal/{file}.v`), closed under the global context:"
-        yield ""
-        yield "```text"
-        for name in theorems:
-            yield stated[name]
-        yield "```"
-        yield ""
+        for proved in kernel.header(text):
+            if proved.claim != claim:
+                continue
+            yield f"Proved in Coq (`theory/formal/{file}.v`), closed under the global context:"
+            yield ""
+            yield "```text"
+            for name in proved.theorems:
+                yield stated[name]
+            yield "```"
+            yield ""
 
 
 def _certificate(name: str, origin: str) -> Iterator[str]:
@@ -606,7 +607,7 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
                 "",
             ]
             if item["grade"] == "kernel":
-                lines += _formal_statements(item["test"])
+                lines += _formal_statements(entry["id"])
             lines += _folded_source(item["test"])
         for name in item.get("certificates", ()):
             short = name.removesuffix(".json")
@@ -754,6 +755,27 @@ class Grades(Generated):
         return "\n".join(lines)
 
 
+class FormalProofs(Generated):
+    """What the headers of the Coq sources say that they prove."""
+
+    def markdown(self) -> str:
+        lines = ["| file | proves | by | controls |", "|---|---|---|---|"]
+        for file, text in kernel.formal_sources().items():
+            told = kernel.header(text)
+            controls = " ".join(f"`{t}`" for p in told if p.claim is None for t in p.theorems)
+            name = f"`{file}.v`"
+            for proved in told:
+                if proved.claim is None:
+                    continue
+                what = link(proved.claim, self.env.docname)
+                what = f"against {what}" if proved.direction == "against" else what
+                scope = f" ({markdown(proved.scope)})" if proved.scope else ""
+                theorems = " ".join(f"`{t}`" for t in proved.theorems)
+                lines.append(f"| {name} | {what}{scope} | {theorems} | {controls} |")
+                name = controls = ""
+        return "\n".join(lines)
+
+
 # -- proofs, docstrings, files -----------------------------------------------------------------
 
 
@@ -802,5 +824,6 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("errata", Errata)
     app.add_directive("certificate-kinds", CertificateKinds)
     app.add_directive("grades", Grades)
+    app.add_directive("formal-proofs", FormalProofs)
     app.add_directive("proof-list", ProofList)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

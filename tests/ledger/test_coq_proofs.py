@@ -60,278 +60,39 @@ def test_every_formal_source_is_accepted(report: Report) -> None:
         assert bool(formal.theorems) == bool(formal.claims), formal.name
 
 
-# --- Wong 2025 ------------------------------------------------------------------
-
-
-@pytest.mark.claim("wong/proposition-2.1", grade="kernel", direction="for")
-def test_proposition_2_1_for_all_databases(report: Report) -> None:
-    assert_proved(report, "proposition_2_1", "proposition_2_1", "slice_sums_at_most_triples")
-
-
-@pytest.mark.claim("wong/slice-ranks", grade="kernel", direction="for")
-def test_slice_ranks_count_values(report: Report) -> None:
-    assert_proved(report, "proposition_2_1", "slice_rank_k", "slice_rank_q")
-
-
-def test_proposition_2_1_is_sharp_and_can_be_loose(report: Report) -> None:
-    assert_proved(report, "proposition_2_1", "proposition_2_1_sharp", "proposition_2_1_loose")
-
-
-@pytest.mark.claim("lemmax/value-slice-sum", grade="kernel", direction="for")
-def test_value_slice_sum_for_all_databases(report: Report) -> None:
-    assert_proved(report, "value_slice_sum", "value_slice_sum")
-
-
-def test_value_slice_sum_gains_on_constant_tables_and_needs_a_function(report: Report) -> None:
-    assert_proved(
-        report, "value_slice_sum", "value_slice_sum_constant", "value_slice_sum_needs_function"
+SOURCES = kernel.formal_sources()
+PROVED = [
+    pytest.param(
+        file,
+        proved.theorems,
+        id=proved.claim,
+        marks=pytest.mark.claim(
+            proved.claim, grade="kernel", direction=proved.direction, scope=proved.scope
+        ),
     )
-
-
-@pytest.mark.claim("wong/circuit-ranks", grade="kernel", direction="for")
-def test_circuit_ranks_for_all_weights(report: Report) -> None:
-    assert_proved(report, "logits_on_domain", "circuit_ranks")
-
-
-@pytest.mark.claim("lemmax/attention-by-position", grade="kernel", direction="for")
-def test_attention_by_position_for_all_weights(report: Report) -> None:
-    assert_proved(report, "logits_on_domain", "attention_by_position")
-
-
-@pytest.mark.claim("lemmax/logits-on-domain", grade="kernel", direction="for")
-def test_logits_on_domain_for_all_weights(report: Report) -> None:
-    assert_proved(report, "logits_on_domain", "logits_on_domain")
-
-
-@pytest.mark.claim("wong/proposition-3.1", grade="kernel", direction="against")
-def test_proposition_3_1_fails_off_the_domain(report: Report) -> None:
-    assert_proved(report, "logits_on_domain", "proposition_3_1_fails")
-
-
-@pytest.mark.claim("wong/proposition-3.5", grade="kernel", direction="for")
-def test_proposition_3_5_for_all_weights(report: Report) -> None:
-    assert_proved(report, "proposition_3_5", "proposition_3_5", "proposition_3_5_model")
-
-
-@pytest.mark.claim("lemmax/layer-rank-ceiling", grade="kernel", direction="for")
-def test_layer_rank_ceiling_for_all_weights(report: Report) -> None:
-    assert_proved(
-        report,
-        "layer_rank_ceiling",
-        "layer_rank_ceiling",
-        "layer_rank_ceiling_printed",
-        "layer_rank_ceiling_model",
-    )
-
-
-def test_proposition_3_5_is_never_attained_and_the_ceiling_is(report: Report) -> None:
-    assert_proved(
-        report,
-        "layer_rank_ceiling",
-        "proposition_3_5_never_attained",
-        "proposition_3_5_needs_Q",
-        "layer_rank_ceiling_attained",
-    )
-
-
-@pytest.mark.claim("wong/proposition-3.6", grade="kernel", direction="for")
-def test_proposition_3_6_for_all_sizes(report: Report) -> None:
-    assert_proved(report, "gram_integers", "proposition_3_6")
-
-
-@pytest.mark.claim("lemmax/gram-integers", grade="kernel", direction="for")
-def test_gram_integers_for_all_sizes(report: Report) -> None:
-    assert_proved(report, "gram_integers", "gram_integers", "gram_entries")
-
-
-@pytest.mark.claim("wong/proposition-3.6-proof", grade="kernel", direction="against")
-def test_proposition_3_6_needs_spanning_points(report: Report) -> None:
-    assert_proved(report, "gram_integers", "distinct_points_can_have_low_rank")
-
-
-@pytest.mark.claim("lemmax/argmax-rank-one-sharp", grade="kernel", direction="for")
-def test_argmax_rank_one_is_at_most_three_and_when(report: Report) -> None:
-    assert_proved(
-        report, "argmax_rank_one_sharp", "argmax_rank_one_sharp", "argmax_rank_one_equality"
-    )
-
-
-@pytest.mark.claim("wong/argmax-rank-one", grade="kernel", direction="against")
-def test_argmax_rank_one_can_be_three(report: Report) -> None:
-    assert_proved(report, "argmax_rank_one_sharp", "argmax_rank_one_three")
-
-
-@pytest.mark.claim("lemmax/uniform-attention-no-xor", grade="kernel", direction="for")
-def test_uniform_attention_memorizes_no_exclusive_or(report: Report) -> None:
-    assert_proved(report, "uniform_attention_no_xor", "uniform_attention_no_xor")
-
-
-def test_attention_that_is_not_uniform_memorizes_exclusive_or(report: Report) -> None:
-    assert_proved(report, "uniform_attention_no_xor", "attention_memorizes_xor")
-
-
-@pytest.mark.claim("lemmax/equality-table-needs-two-heads", grade="kernel", direction="for")
-def test_equality_table_is_memorized_by_no_single_head(report: Report) -> None:
-    assert_proved(report, "equality_table_needs_two_heads", "equality_table_needs_two_heads")
-
-
-def test_equality_table_is_memorized_by_two_heads(report: Report) -> None:
-    assert_proved(report, "equality_table_needs_two_heads", "two_heads_memorize_equality")
-
-
-@pytest.mark.claim("wong/equation-10", grade="kernel", direction="against")
-def test_equation_10_holds_of_a_table_that_no_layer_memorizes(report: Report) -> None:
-    assert_proved(report, "equality_table_needs_two_heads", "equation_10_fails")
-
-
-# --- tensor rank ------------------------------------------------------------------
-
-
-@pytest.mark.claim("lemmax/spanning-tree-bound", grade="kernel", direction="for")
-def test_spanning_tree_bound_for_all_tensors(report: Report) -> None:
-    assert_proved(
-        report,
-        "spanning_tree_bound",
-        "spanning_tree_bound",
-        "minimum_spanning_tree_bound",
-        "spanning_tree_bound_q",
-        "spanning_tree_bound_v",
-    )
-
-
-def test_spanning_tree_bound_gains_on_equal_slices_and_needs_a_tree(report: Report) -> None:
-    assert_proved(
-        report, "spanning_tree_bound", "spanning_tree_equal_slices", "spanning_tree_needs_tree"
-    )
-
-
-@pytest.mark.claim("lemmax/domain-pivot", grade="kernel", direction="for")
-def test_domain_pivot_for_all_databases(report: Report) -> None:
-    assert_proved(report, "domain_pivot", "domain_pivot", "domain_pivot_at")
-
-
-def test_domain_pivot_is_sharp_on_constant_tables(report: Report) -> None:
-    assert_proved(report, "domain_pivot", "domain_pivot_constant")
-
-
-@pytest.mark.claim("lemmax/column-pivot", grade="kernel", direction="for")
-def test_column_pivot_for_all_databases(report: Report) -> None:
-    assert_proved(report, "column_pivot", "column_pivot", "row_pivot")
-
-
-def test_column_pivot_is_sharp_on_constant_tables(report: Report) -> None:
-    assert_proved(report, "column_pivot", "column_pivot_constant")
-
-
-@pytest.mark.claim("lemmax/effective-rank-block", grade="kernel", direction="for")
-def test_effective_rank_block_for_all_databases(report: Report) -> None:
-    assert_proved(
-        report,
-        "effective_rank_block",
-        "effective_rank_block",
-        "effective_rank_block_rank",
-        "effective_rank_values",
-    )
-
-
-def test_effective_rank_block_must_lie_in_the_domain(report: Report) -> None:
-    assert_proved(report, "effective_rank_block", "effective_rank_diagonal")
-
-
-@pytest.mark.claim("lemmax/substitution-with-restriction", grade="kernel", direction="for")
-def test_substitution_with_restriction_for_all_tensors(report: Report) -> None:
-    assert_proved(
-        report,
-        "substitution_with_restriction",
-        "substitution_with_restriction",
-        "substitution_with_restriction_rank",
-        "substitution_with_restriction_v",
-    )
-
-
-def test_substitution_with_restriction_needs_its_subtrahend(report: Report) -> None:
-    assert_proved(report, "substitution_with_restriction", "substitution_needs_subtraction")
-
-
-@pytest.mark.claim("lemmax/private-column", grade="kernel", direction="for")
-def test_private_column_adds_exactly(report: Report) -> None:
-    assert_proved(report, "private_column", "private_column", "private_row")
-
-
-def test_private_column_needs_privacy(report: Report) -> None:
-    assert_proved(report, "private_column", "private_column_needs_privacy")
-
-
-@pytest.mark.claim("lemmax/saturated-table", grade="kernel", direction="for")
-def test_saturated_table_for_all_fields(report: Report) -> None:
-    assert_proved(
-        report,
-        "saturated_table",
-        "saturated_table",
-        "mu_is_transversal",
-        "saturated_table_common_value",
-    )
-
-
-def test_saturated_tables_exist_and_saturation_is_needed(report: Report) -> None:
-    assert_proved(report, "saturated_table", "saturated_column", "saturation_needed")
-
-
-# --- Dana, Pydi, Chevaleyre 2024 ---------------------------------------------------
-
-
-@pytest.mark.claim("lemmax/parity-obstruction", grade="kernel", direction="for")
-def test_parity_obstruction_for_all_heads_and_dimensions(report: Report) -> None:
-    assert_proved(report, "parity_obstruction", "parity_obstruction", "associations_not_memorized")
-
-
-def test_parity_obstruction_is_sharp(report: Report) -> None:
-    assert_proved(report, "parity_obstruction", "parity_of_H_bits_memorized")
-
-
-def test_theorem_1_promises_more_than_is_memorized(report: Report) -> None:
-    assert_proved(report, "parity_obstruction", "theorem_1_memorization_fails")
-
-
-@pytest.mark.claim(
-    "dana/corollary-1",
-    grade="kernel",
-    direction="against",
-    scope="H = 0 with two associations; H = 1, d_h = 2 with four",
-)
-def test_corollary_1_fails_without_heads_and_with_one(report: Report) -> None:
-    assert_proved(
-        report,
-        "parity_obstruction",
-        "corollary_1_fails_without_heads",
-        "corollary_1_fails_with_one_head",
-    )
-
-
-# --- Mahdavi, Liao, Thrampoulidis 2024 -------------------------------------------
-
-
-@pytest.mark.claim("mahdavi/tightness-rank", grade="kernel", direction="for")
-def test_tightness_rank_for_all_weights(report: Report) -> None:
-    assert_proved(report, "tightness_rank", "tightness_rank")
-
-
-@pytest.mark.claim("lemmax/feature-rank-ceiling", grade="kernel", direction="for")
-def test_feature_rank_ceiling_for_all_data(report: Report) -> None:
-    assert_proved(
-        report, "feature_rank_ceiling", "feature_rank_ceiling", "feature_rank_ceiling_all"
-    )
-
-
-def test_tightness_rank_and_feature_rank_ceiling_are_attained(report: Report) -> None:
-    assert_proved(
-        report, "tightness_rank", "tightness_rank_attained", "feature_rank_ceiling_attained"
-    )
+    for file, text in SOURCES.items()
+    for proved in kernel.header(text)
+    if proved.claim is not None
+]
+
+
+@pytest.mark.parametrize(("file", "theorems"), PROVED)
+def test_theorems_prove_what_the_header_says(
+    report: Report, file: str, theorems: tuple[str, ...]
+) -> None:
+    """The theorems that the header of a source names for a claim are closed."""
+    assert_proved(report, file, *theorems)
+
+
+@pytest.mark.parametrize("file", SOURCES)
+def test_a_header_names_every_theorem_once(file: str) -> None:
+    named = [name for proved in kernel.header(SOURCES[file]) for name in proved.theorems]
+    assert sorted(named) == sorted(kernel.theorem_statements(SOURCES[file]))
 
 
 # --- the tool can fail ----------------------------------------------------------
 
-HEADER = "(* claim: lemmax/example *)\n"
+HEADER = "(* claim: lemmax/example, by t.\n   In words. *)\n"
 BAD_SOURCES = {
     "admitted": "Theorem t : 1 = 2.\nProof.\nAdmitted.\n",
     "axiom": "Axiom a : 1 = 2.\nTheorem t : 1 = 2.\nProof. exact a. Qed.\n",

@@ -1,4 +1,5 @@
-(* claim: lemmax/domain-pivot
+(* claim: lemmax/domain-pivot, by domain_pivot, domain_pivot_at.
+   control: domain_pivot_constant.
    For every database and every field,
      rank(D) <= rank(Dom) + sum_v rank(D_::v) - max_v rank(D_::v),
    where Dom is the 0/1 matrix of the domain of D. *)

@@ -1,4 +1,6 @@
-(* claim: lemmax/effective-rank-block
+(* claim: lemmax/effective-rank-block, by effective_rank_block,
+     effective_rank_block_rank, effective_rank_values.
+   control: effective_rank_diagonal.
    Let K' x Q' be part of the domain of D and V' the set of values of D on it. The
    effective rank of D is at least rank(D restricted to K' x Q') + |V \ V'|, over
    every field; in particular it is at least |V|. *)

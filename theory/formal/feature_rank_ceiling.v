@@ -1,4 +1,5 @@
-(* claim: lemmax/feature-rank-ceiling
+(* claim: lemmax/feature-rank-ceiling, by feature_rank_ceiling,
+     feature_rank_ceiling_all.
    For all data and all weights, and for every set F of examples (in particular
    every union of groups of examples that share a context),
      rank(Z) <= |T \ F| + rho(F) + (H - 1) delta(F). *)

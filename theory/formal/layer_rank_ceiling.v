@@ -1,4 +1,7 @@
-(* claim: lemmax/layer-rank-ceiling
+(* claim: lemmax/layer-rank-ceiling, by layer_rank_ceiling, layer_rank_ceiling_printed,
+     layer_rank_ceiling_model.
+   control: proposition_3_5_never_attained, proposition_3_5_needs_Q,
+     layer_rank_ceiling_attained.
    rank(L) <= rho min(|K|, |Q|) + min(|Q|, n - rho) and rank(L) <= n min(|K|, |Q|),
    with n = min(d_model, |V|) and rho = min(n_heads * d_head,vo, n), for all
    weights; so the bound of wong/proposition-3.5 is never attained. *)

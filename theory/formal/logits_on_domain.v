@@ -1,4 +1,7 @@
-(* claims: lemmax/logits-on-domain, lemmax/attention-by-position, wong/circuit-ranks
+(* claim: wong/circuit-ranks, by circuit_ranks.
+   claim: lemmax/attention-by-position, by attention_by_position.
+   claim: lemmax/logits-on-domain, by logits_on_domain.
+   against: wong/proposition-3.1, by proposition_3_1_fails.
    The tensor L of an attention layer, with attention mass counted by positions,
    holds the final logits of the model on the domain of the database, and without
    the mask of equation (5) on all pairs. As printed, wong/proposition-3.1 fails

@@ -1,4 +1,5 @@
-(* claim: lemmax/private-column
+(* claim: lemmax/private-column, by private_column, private_row.
+   control: private_column_needs_privacy.
    If no value of the query q0 is a value of another query, then over every field
    rank(D) = |V_q0| + rank(D'), where D' is D without the slice D_:q0:. The same
    holds for a key whose values are values of no other key. *)

@@ -1,4 +1,6 @@
-(* claim: wong/proposition-2.1
+(* claim: wong/proposition-2.1, by proposition_2_1, slice_sums_at_most_triples.
+   claim: wong/slice-ranks, by slice_rank_k, slice_rank_q.
+   control: proposition_2_1_sharp, proposition_2_1_loose.
    rank(D) <= min(sum_k rank(D_k::), sum_q rank(D_:q:))
             = min(sum_k |V_k|, sum_q |V_q|) <= |D|, over every field. *)
 From mathcomp Require Import all_ssreflect all_algebra.

@@ -1,4 +1,6 @@
-(* claim: lemmax/saturated-table
+(* claim: lemmax/saturated-table, by saturated_table, mu_is_transversal,
+     saturated_table_common_value.
+   control: saturated_column, saturation_needed.
    Let D be total with r_K = sum_q (|V_q| - 1) + 1. Then
      rank(D) = sum_q (|V_q| - 1) + mu,
    where mu is the least dimension of the span of vectors w_q, each in the affine

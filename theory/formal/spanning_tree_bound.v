@@ -1,4 +1,6 @@
-(* claim: lemmax/spanning-tree-bound
+(* claim: lemmax/spanning-tree-bound, by spanning_tree_bound,
+     minimum_spanning_tree_bound, spanning_tree_bound_q, spanning_tree_bound_v.
+   control: spanning_tree_equal_slices, spanning_tree_needs_tree.
    The slices of a tensor in one mode and a root, the zero slice, are the vertices
    of a complete graph in which the edge ij weighs rank(S_i - S_j). The rank of the
    tensor is at most the weight of every spanning tree, so of a minimum one, and

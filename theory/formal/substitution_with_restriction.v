@@ -1,4 +1,6 @@
-(* claim: lemmax/substitution-with-restriction
+(* claim: lemmax/substitution-with-restriction, by substitution_with_restriction,
+     substitution_with_restriction_rank, substitution_with_restriction_v.
+   control: substitution_needs_subtraction.
    For a tensor X over any field, its restriction X' to subspaces of the duals of
    two modes, and r_A the flattening rank of the third:
      rank(X) >= r_A(X) - r_A(X') + rank(X'). *)

@@ -1,4 +1,5 @@
-(* claim: mahdavi/tightness-rank
+(* claim: mahdavi/tightness-rank, by tightness_rank.
+   control: tightness_rank_attained, feature_rank_ceiling_attained.
    If all examples share one context, rank(Z) <= H (n - 1) + 1 for all weights,
    and for all H and n there are data and weights with equality; they attain
    the ceiling of lemmax/feature-rank-ceiling as well. *)

@@ -22,6 +22,7 @@ from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.proofs import Direction
 
 LOGICAL_NAME = "lemmax"
 CLOSED = "Closed under the global context"
@@ -62,8 +63,11 @@ _SECTIONS = re.compile(
 _THEOREM = re.compile(r"^\s*(?:Theorem|Corollary)\s+([\w']+)(.*?)\.\s+Proof\b", re.MULTILINE | re.S)
 _PRINT = re.compile(r"^Print Assumptions [\w']+\.$", re.MULTILINE)
 _REQUIRE = re.compile(rf"^\s*From\s+{LOGICAL_NAME}\s+Require\s+(?:Import|Export)?([^.]*)\.", re.M)
-_CLAIMS = re.compile(r"\A\s*\(\*\s*claims?:\s*([^\n]*)")
-_IDENTIFIER = re.compile(r"[a-z]+/[a-z0-9][a-z0-9.\-]*[a-z0-9]")
+_HEADER = re.compile(r"\A\s*\(\*")
+_PROVED = re.compile(
+    r"\s*(?:(?P<word>claim|against):\s+(?P<claim>[a-z]+/[a-z0-9.\-]*[a-z0-9])"
+    r"(?:\s+\((?P<scope>[^()]*)\))?,\s+by|control:)\s+(?P<theorems>[\w',\s]+)\.(?=\s)"
+)
 
 
 class KernelError(LemmaxError):
@@ -178,14 +182,55 @@ def theorem_statements(text: str) -> dict[str, str]:
     return {m[1]: (m[1] + m[2]).strip() for m in _THEOREM.finditer(stripped)}
 
 
-def claims_of(text: str) -> tuple[str, ...]:
-    """The claim ids that the first line of a source names.
+@dataclass(frozen=True)
+class Proved:
+    """What the header of a file says of some of its theorems.
 
-    >>> claims_of("(* claims: lemmax/gram-integers and wong/proposition-3.6")
-    ('lemmax/gram-integers', 'wong/proposition-3.6')
+    They prove ``claim``, or its negation (``against``), or the part of it that ``scope`` tells; or
+    they are a control, that something is sharp or needs its hypotheses, and prove no claim.
     """
-    match = _CLAIMS.match(text)
-    return tuple(_IDENTIFIER.findall(match[1])) if match else ()
+
+    claim: str | None
+    direction: Direction
+    theorems: tuple[str, ...]
+    scope: str | None = None
+
+
+def header(text: str) -> tuple[Proved, ...]:
+    """What the first comment of a source says that its theorems prove.
+
+    >>> text = "(* claim: wong/slice-ranks (rows), by rows_k, rows_q.\\n control: sharp.\\n Words *)"
+    >>> header(text)  # doctest: +NORMALIZE_WHITESPACE
+    (Proved(claim='wong/slice-ranks', direction='for', theorems=('rows_k', 'rows_q'), scope='rows'),
+     Proved(claim=None, direction='for', theorems=('sharp',), scope=None))
+    """
+    start = _HEADER.match(text)
+    entries: list[Proved] = []
+    match = _PROVED.match(text, start.end()) if start else None
+    while match is not None:
+        theorems = tuple(name.strip() for name in match["theorems"].split(","))
+        scope = " ".join(match["scope"].split()) if match["scope"] else None
+        direction: Direction = "against" if match["word"] == "against" else "for"
+        entries.append(Proved(match["claim"], direction, theorems, scope))
+        match = _PROVED.match(text, match.end())
+    return tuple(entries)
+
+
+def claims_of(text: str) -> tuple[str, ...]:
+    """The claim ids that the header of a source names.
+
+    >>> claims_of("(* claim: lemmax/gram-integers, by gram.\\n against: wong/x-1.2, by y.\\n *)")
+    ('lemmax/gram-integers', 'wong/x-1.2')
+    """
+    return tuple(entry.claim for entry in header(text) if entry.claim is not None)
+
+
+def formal_sources(folder: Path | None = None) -> dict[str, str]:
+    """The formal sources by name."""
+    return {
+        path.stem: path.read_text(encoding="utf-8")
+        for path in sorted((folder or formal_folder()).glob("*.v"))
+    }
 
 
 def compilation_order(sources: Mapping[str, str]) -> list[str]:

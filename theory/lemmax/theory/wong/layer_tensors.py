@@ -161,6 +161,12 @@ def layer_tensor(layer: AttentionLayer, db: Database, masked: bool = True) -> La
     Notes
     -----
     Cost: |K|·|Q| forward passes.
+
+    Examples
+    --------
+    >>> layer = AttentionLayer(("a", "f", "x"), [[1], [2], [0]], [[1, 0, 3]])
+    >>> layer_tensor(layer, Database.from_triples([("a", "f", "x")])).rationals()
+    [[[6]]]
     """
     columns = layer.indices(db.values)
     rows = []
