@@ -199,7 +199,7 @@ class Proved:
 def header(text: str) -> tuple[Proved, ...]:
     """What the first comment of a source says that its theorems prove.
 
-    >>> text = "(* claim: wong/slice-ranks (rows), by rows_k, rows_q.\\n control: sharp.\\n Words *)"
+    >>> text = "(* claim: wong/slice-ranks (rows), by rows_k, rows_q.\\n control: sharp.\\n *)"
     >>> header(text)  # doctest: +NORMALIZE_WHITESPACE
     (Proved(claim='wong/slice-ranks', direction='for', theorems=('rows_k', 'rows_q'), scope='rows'),
      Proved(claim=None, direction='for', theorems=('sharp',), scope=None))
