@@ -1,7 +1,7 @@
 """Associative memories, realised encoders, and the repaired Theorem 1 and Corollary 1."""
 
 import random
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from itertools import product
 from typing import Any
 
@@ -14,10 +14,10 @@ from lemmax.constructions import associative_memory, best_encoder
 from lemmax.constructions.dana.associations import ConstructionObstructed, NotFound, realise_encoder
 from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.encoders import SequenceEncoder, Table, divergence
-from lemmax.theory.dana.rank_bounds import rank_bound
-from lemmax.theory.dana.transformer import AoT
+from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.numbers.rank import certified_rank
 
 Certify = Callable[..., checker.Verdict]
 
@@ -185,11 +185,58 @@ def test_theorem_1_constant_on_random_features() -> None:
         assert abs(loss(f) - loss(g)) <= bound * (1 + 1e-9)
 
 
+def attention_before_output(model: AoT, sequences: Sequence[tuple[int, ...]]) -> list[list[fmpq]]:
+    """W_V A' = [X_S; W_V^h A^h], one row per sequence, over Q: scores are integers times ln 2."""
+    e, pos = model.e.flint.tolist(), model.pos.flint.tolist()
+    rows = []
+    for t in sequences:
+        x = [[a + b for a, b in zip(e[i], p, strict=True)] for i, p in zip(t, pos, strict=True)]
+        row = list(x[-1])
+        for head in model.heads:
+            values = (Matrix(x) @ head.W_V.T).flint.tolist()
+            scores = (Matrix([x[-1]]) @ head.W_Q.T @ head.W_K @ Matrix(x).T).flint.tolist()[0]
+            weights = [fmpq(2) ** int(score) for score in scores]
+            columns = zip(*values, strict=True)
+            row += [
+                sum((w * v for w, v in zip(weights, column, strict=True)), fmpq(0))
+                / sum(weights, fmpq(0))
+                for column in columns
+            ]
+        rows.append(row)
+    return rows
+
+
+def drawn_aot(seed: int, H: int) -> AoT:
+    """N = 2, S = 3, d = 3, d_h = 1, integer weights, scores in units of ln 2."""
+    draw = random.Random(seed)
+
+    def table(rows: int, columns: int) -> Matrix:
+        return Matrix([[draw.randint(-2, 2) for _ in range(columns)] for _ in range(rows)])
+
+    heads = tuple(AoTHead(table(1, 3), table(1, 3), table(1, 3), table(3, 1)) for _ in range(H))
+    return AoT((0, 1), table(2, 3), table(3, 3), table(2, 3), heads, "ln2")
+
+
 def test_theorem_1_epsilon_has_no_finite_constant() -> None:
-    """N = 2, S = 3, H = 1, d_h = 1, d = 3, uniform on the four (a, b, 0): rank W_V A' <= 2 < 4."""
+    """N = 2, S = 3, H = d_h = 1, d = 3, uniform on the four (a, b, 0): rank W_V A' <= 2 < 4.
+
+    With two last tokens, or with a second head, the rank is larger: both hypotheses are used.
+    """
     square = [(a, b, 0) for a, b in product((0, 1), repeat=2)]
-    assert rank_bound(square, 3, 1, "W_V A'", 1)[0] == 2
-    assert 1 * 1 + 3 >= 4  # d_h H + d >= T_ε for ε < 1/4
+    # T_ε: fewer than four sequences have total probability at most 3/4 <= 1 - ε
+    epsilon = fmpq(1, 4) - fmpq(1, 1000)
+    least = next(m for m in range(5) if fmpq(m, 4) >= 1 - epsilon)
+    assert least == 4 == 1 * 1 + 3
+    others = [(a, 0, b) for a, b in product((0, 1), repeat=2)]
+    models = [drawn_aot(seed, H=1) for seed in range(100)]
+    ranks = [certified_rank(attention_before_output(model, square)).rank for model in models]
+    assert max(ranks) == 2
+    for model in models:
+        last = [row[:3] for row in attention_before_output(model, square)]
+        assert certified_rank(last).rank <= 1
+    assert max(certified_rank(attention_before_output(m, others)).rank for m in models) == 3
+    two = [certified_rank(attention_before_output(drawn_aot(s, 2), square)).rank for s in range(50)]
+    assert max(two) == 3
 
 
 def test_theorem_3_parity_table_is_approximable() -> None:

@@ -36,7 +36,7 @@ from lemmax.theory.dana.encoders import (
     theorem_2_simple_bound,
 )
 from lemmax.theory.dana.generic import generic_aot
-from lemmax.theory.dana.transformer import AoT
+from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.numbers.rank import certified_rank
@@ -57,19 +57,46 @@ def distributions(N: int, least: int = 0) -> st.SearchStrategy[list[fmpq]]:
 # --- Propositions 1 to 3 -------------------------------------------------------------------------
 
 
+def encoding(model: AoT, t: tuple[int, ...], precision: int) -> list[arb]:
+    """E(t) = x(t,S) + Σ_h W_O^h W_V^h A^h(t), written out from equations (1) and (2)."""
+    e, pos = model.e.flint.tolist(), model.pos.flint.tolist()
+    x = [[a + b for a, b in zip(e[i], p, strict=True)] for i, p in zip(t, pos, strict=True)]
+    with ctx.workprec(precision):
+        total = [arb(v) for v in x[-1]]
+        for head in model.heads:
+            values = (Matrix(x) @ (head.W_O @ head.W_V).T).flint.tolist()
+            scores = (Matrix([x[-1]]) @ head.W_Q.T @ head.W_K @ Matrix(x).T).flint.tolist()[0]
+            weights = [arb(score).exp() for score in scores]
+            normaliser = sum(weights, arb(0))
+            for w, value in zip(weights, values, strict=True):
+                total = [a + w / normaliser * arb(v) for a, v in zip(total, value, strict=True)]
+        return total
+
+
 @given(seed=st.integers(0, 10**6), S=st.integers(1, 3))
 @settings(max_examples=25)
 def test_proposition_1_transformers_are_encoders(seed: int, S: int) -> None:
-    """The logits of a transformer on all sequences have rank at most d: they factor through W_U."""
+    """The logits are W_U E(t) with E of equation (2): for each sequence, to forty digits."""
     base = generic_aot(3, S, 2, 1, 2, seed, size=3)
+    draw = random.Random(seed)
+    heads = tuple(
+        AoTHead(h.W_Q, h.W_K, h.W_V, Matrix([[draw.choice((-2, -1, 1, 2))], [draw.randint(-2, 2)]]))
+        for h in base.heads
+    )
     W_U = Matrix([[1, 2], [3, -1], [0, 1]])
-    model = AoT(base.tokens, base.e, base.pos, W_U, base.heads)
-    logits = model.logits(list(product(range(3), repeat=S)), 200)
-    # (0, 1, 0) and W_U's left kernel: y W_U = 0 gives y · logits = 0 on every sequence
-    (kernel,) = ([[fmpq(-3), fmpq(1), fmpq(7)]],)
-    assert Matrix(kernel) @ W_U == Matrix.zeros(1, 2)
-    for row in logits:
-        assert sum((k * z for k, z in zip(kernel[0], row, strict=True)), arb(0)).contains(0)
+    model = AoT(base.tokens, base.e, base.pos, W_U, heads)
+    # d + 1 tokens: one relation y W_U = 0, which all logits of an encoder satisfy
+    relation = Matrix([[-3, 1, 7]])
+    assert relation @ W_U == Matrix.zeros(1, 2)
+    sequences = list(product(range(3), repeat=S))
+    for t, row in zip(sequences, model.logits(sequences, 300), strict=True):
+        with ctx.workprec(300):
+            E = encoding(model, t, 300)
+            for j in range(3):
+                expected = arb(W_U[j, 0]) * E[0] + arb(W_U[j, 1]) * E[1]
+                assert abs(row[j] - expected) < arb("1e-40")
+            combination = sum((arb(relation[0, j]) * row[j] for j in range(3)), arb(0))
+            assert abs(combination) < arb("1e-40")
 
 
 @given(p=distributions(4), weight=st.integers(1, 10))
@@ -106,18 +133,44 @@ def test_proposition_2_converse_three_tokens_in_dimension_one(certify: Certify) 
     certify(identity_table_on_a_line(), ship_as="dana/proposition-2-converse")
 
 
-@pytest.mark.parametrize(("N", "d"), [(3, 1), (4, 2), (5, 2)])
+def log_ratios(p: list[fmpq]) -> list[int]:
+    """log2(p_j / p_N) for j < N: coordinates of Q log p, integers for the distributions here."""
+    ratios = [x / p[-1] for x in p[:-1]]
+    logs = [int(r.p).bit_length() - int(r.q).bit_length() for r in ratios]
+    assert all(r == fmpq(2) ** k for r, k in zip(ratios, logs, strict=True))
+    return logs
+
+
+def powers_of_two(exponents: list[int]) -> list[fmpq]:
+    weights = [fmpq(2) ** x for x in exponents]
+    return [w / sum(weights, fmpq(0)) for w in weights]
+
+
+@pytest.mark.parametrize(("N", "d"), [(3, 1), (4, 2), (5, 2), (6, 4), (7, 5)])
 def test_d_distributions_need_centred_logs_of_small_rank(N: int, d: int) -> None:
-    """d + 1 distributions 2^{a_j} (normalised): the centred integer matrix (a_j) has rank d + 1."""
+    """d distributions of an encoder have logs of rank at most d, and so have d + 1; others do not.
+
+    The explicit d + 1 distributions, and those whose logs are unit vectors, have rank d + 1: some
+    minor of order d + 1 is not zero. With d = N - 1 there would be no such minor.
+    """
+    assert d < N - 1
     rng = random.Random(N)
-    m = d + 1
-    exponents = [[rng.randint(0, 9) for _ in range(N)] for _ in range(m)]
-    centred = [[N * x - sum(row) for x in row] for row in exponents]
-    assert certified_rank(centred).rank == m > d
-    # they are exact distributions of full support whose logarithms are ln 2 · a_j + const
-    for row in exponents:
-        total = sum(2**x for x in row)
-        assert sum((fmpq(2**x, total) for x in row), fmpq(0)) == 1
+
+    def draw(rows: int, columns: int) -> list[list[int]]:
+        return [[rng.randint(-4, 9) for _ in range(columns)] for _ in range(rows)]
+
+    # what encoders of dimension d reach, as distributions: logits in units of ln 2
+    encoder = SequenceEncoder(Matrix(draw(N, d)), Matrix(draw(d + 2, d)))
+    logits = [[int(z.p) for z in row] for row in encoder.logits.flint.tolist()]
+    reached = [log_ratios(powers_of_two(row)) for row in logits]
+    assert certified_rank(reached).rank == d
+    # what they do not reach
+    generic = [log_ratios(powers_of_two(row)) for row in draw(d + 1, N)]
+    units = [[int(j == i) for j in range(N)] for i in range(d + 1)]
+    for table in (generic, [log_ratios(powers_of_two(row)) for row in units]):
+        assert certified_rank(table).rank == d + 1
+    more = [log_ratios(powers_of_two(row)) for row in draw(2 * N, N)]
+    assert certified_rank(more).rank == N - 1  # so dimension N - 1 reaches everything
 
 
 @pytest.mark.claim("dana/proposition-3", grade="certified")

@@ -5,6 +5,7 @@ contribution to a difference of two logits one number u: the normaliser Z_h is Î
 the numerator N_h is Î£_s w[h, s, b_s] u[h, s, b_s]. Both are additive in the bits, whatever d, d_h.
 """
 
+import random
 from itertools import product
 from math import prod
 from typing import Any
@@ -195,3 +196,57 @@ def test_corollary_2_promises_everything_for_parity(H: int) -> None:
     promised = fmpq(1, N) + (1 - fmpq(1, N)) * fmpq(H * d_h + d, T0)
     possible = 1 - fmpq(2, T0)  # at least one error for each of the two last tokens
     assert promised == 1 > possible
+
+
+def right_answers(model: AoT, target: dict[tuple[int, ...], int]) -> int:
+    """How many sequences surely get their target as the strict maximum."""
+    rows = model.logits(list(target), 256)
+    return sum(row[g] > row[1 - g] for row, g in zip(rows, target.values(), strict=True))
+
+
+def parity(H: int, bits: int) -> dict[tuple[int, ...], int]:
+    """All sequences of H + 2 bits, with the parity of the first ``bits`` of them."""
+    return {t: sum(t[:bits]) % 2 for t in cube(H + 2)}
+
+
+def reading_one_bit(place: int, gain: int = 100) -> AoT:
+    """H = 1, S = 3: attention 2^5 : 1 : 1 on one place, so that its bit decides."""
+    pos = [[0, 5 * int(s == place) if s < 2 else 1] for s in range(3)]
+    score, value, signs = Matrix([[0, 1]]), Matrix([[1, 0]]), Matrix([[-1, 0], [1, 0]])
+    head = AoTHead(score, score, value, Matrix([[gain], [0]]))
+    return AoT((0, 1), signs, Matrix(pos), signs, (head,), "ln2")
+
+
+@pytest.mark.parametrize("H", [0, 1, 2])
+def test_corollary_2_misses_one_sequence_per_last_token(H: int) -> None:
+    """The accuracy is at most 1 - 2^-(H+1), transformers of all the dimensions that are tried.
+
+    On the parity of H bits instead, one head is right everywhere: the extra bit is what fails.
+    """
+    target = parity(H, H + 1)
+    draw = random.Random(H)
+
+    def table(rows: int, columns: int, size: int) -> Matrix:
+        return Matrix([[draw.randint(-size, size) for _ in range(columns)] for _ in range(rows)])
+
+    best = 0
+    for _ in range(60):
+        d, d_h, size = draw.randint(1, 4), draw.randint(1, 2), draw.choice((1, 2, 5))
+        heads = tuple(
+            AoTHead(
+                table(d_h, d, size), table(d_h, d, size), table(d_h, d, size), table(d, d_h, size)
+            )
+            for _ in range(H)
+        )
+        model = AoT(
+            (0, 1), table(2, d, size), table(H + 2, d, size), table(2, d, size), heads, "ln2"
+        )
+        for last in (0, 1):
+            part = {t: g for t, g in target.items() if t[-1] == last}
+            assert right_answers(model, part) < len(part)
+        best = max(best, right_answers(model, target))
+    assert fmpq(best, len(target)) <= 1 - fmpq(1, 2 ** (H + 1))
+    assert best >= len(target) // 2
+    if H == 1:
+        assert right_answers(reading_one_bit(0), parity(1, 1)) == len(target)
+        assert right_answers(reading_one_bit(0), target) == len(target) // 2

@@ -106,28 +106,79 @@ def by_circuits(layer: AttentionLayer, k: Any, q: Any, v: Any, seen: bool) -> An
     return entry
 
 
-def with_circuits(layer: AttentionLayer, W_U: Matrix) -> AttentionLayer:
-    return AttentionLayer(layer.tokens, layer.W_E, W_U, layer.heads, layer.unit)
+def side_by_side(first: Matrix, second: Matrix) -> Matrix:
+    """The block matrix diag(first, second)."""
+    left, right = first.shape[1], second.shape[1]
+    top = [[*row, *[0] * right] for row in first.flint.tolist()]
+    return Matrix(top + [[*[0] * left, *row] for row in second.flint.tolist()])
+
+
+def superposition(one: AttentionLayer, two: AttentionLayer) -> AttentionLayer:
+    """W_EU + W'_EU and W_VO + W'_VO with the W_QK of both: d_model and d_vo are doubled."""
+    d, size = one.d_model, len(one.tokens)
+    W_E = Matrix([[*row, *row] for row in one.W_E.flint.tolist()])
+    W_U = Matrix(one.W_U.flint.tolist() + two.W_U.flint.tolist())
+    heads = [
+        Head(
+            Matrix(h.W_Q.flint.tolist() + [[0] * h.d_qk] * d),
+            Matrix([[*row, *[0] * d] for row in h.W_K.flint.tolist()]),
+            side_by_side(h.W_V, g.W_V),
+            side_by_side(h.W_O, g.W_O),
+        )
+        for h, g in zip(one.heads, two.heads, strict=True)
+    ]
+    layer = AttentionLayer(one.tokens, W_E, W_U, heads, one.unit)
+    assert layer.W_U.shape == (2 * d, size)
+    return layer
+
+
+@st.composite
+def same_attention(draw: st.DrawFn, /, layer: AttentionLayer) -> AttentionLayer:
+    """A layer with the W_E, W_Q and W_K of another, and W_U, W_V, W_O of its own."""
+
+    def matrix(rows: int, columns: int) -> Matrix:
+        entries = st.lists(st.integers(-3, 3), min_size=columns, max_size=columns)
+        return Matrix(draw(st.lists(entries, min_size=rows, max_size=rows)))
+
+    d = layer.d_model
+    heads = [Head(h.W_Q, h.W_K, matrix(d, h.d_vo), matrix(h.d_vo, d)) for h in layer.heads]
+    return AttentionLayer(layer.tokens, layer.W_E, matrix(d, len(layer.tokens)), heads, layer.unit)
 
 
 @pytest.mark.claim(
     "wong/remark-3.2",
     grade="property",
-    scope="random layers on at most 9 tokens, superposition of two unembeddings",
+    scope="random layers on at most 9 tokens, superposition of W_EU and of every W_VO",
 )
 @given(st.data(), databases(3, 3, 3))
 def test_remark_3_2_superposition(data: Any, db: Database) -> None:
-    layer = data.draw(layers_of(db, unit="ln2"))
-    other = data.draw(layers_of(db, max_model=layer.d_model, unit="ln2"))
-    second = Matrix([[1] * len(db.tokens)] * layer.d_model)
-    if other.d_model == layer.d_model:
-        second = other.W_U
-    one, two = with_circuits(layer, layer.W_U), with_circuits(layer, second)
-    both = with_circuits(layer, layer.W_U + 3 * second)
+    """With the same W_QK, L of (W_EU + 3 W'_EU, W_VO + 3 W'_VO) is L + 3 L'."""
+    one = data.draw(layers_of(db, unit="ln2"))
+    two = data.draw(same_attention(one))
+    both = superposition(one, two.scaled(3))
+    assert both.W_EU == one.W_EU + 3 * two.W_EU
+    for h in range(len(one.heads)):
+        assert both.W_QK(h) == one.W_QK(h) == two.W_QK(h)
+        assert both.W_VO(h) == one.W_VO(h) + 3 * two.W_VO(h)
     for masked in (True, False):
         left = layer_tensor(both, db, masked).matrix()
         right = layer_tensor(one, db, masked).matrix() + 3 * layer_tensor(two, db, masked).matrix()
         assert left == right
+
+
+def test_remark_3_2_needs_the_same_attention() -> None:
+    """L is not linear in W_QK: scores 0 and 2 ln 2 do not average to the score ln 2."""
+    db = Database.from_triples([("a", "f", "x")])
+
+    def entry(score: int) -> fmpq:
+        head = Head([[score], [0]], [[0, 1]], [[0], [1]], [[0, 1]])
+        layer = AttentionLayer(
+            ("a", "f", "x"), [[0, 1], [1, 0], [0, 0]], [[0, 0, 0], [0, 0, 1]], [head], "ln2"
+        )
+        return layer_tensor(layer, db).matrix()[0, 0]
+
+    assert [entry(s) for s in (0, 1, 2)] == [fmpq(1, 2), fmpq(2, 3), fmpq(4, 5)]
+    assert entry(0) + entry(2) != 2 * entry(1)
 
 
 @pytest.mark.claim(

@@ -16,6 +16,7 @@ from lemmax.theory import (
     Matrix,
     certified_rank,
     softmax_threshold,
+    tensor_rank,
 )
 from lemmax.theory.wong.effective_ranks import effective_rank, represents
 from lemmax.theory.wong.layer_tensors import flattening_ranks, layer_tensor
@@ -77,22 +78,51 @@ def uniform_layers(db: Database) -> st.SearchStrategy[AttentionLayer]:
     return build()
 
 
+def selecting_layer(db: Database, scale: int) -> AttentionLayer:
+    """One head per query, which answers that query: the value of the fact gets the logit ``scale``.
+
+    Head q' looks at the key where the query is q' and at the query itself elsewhere, up to 2^-20.
+    """
+    size, index = len(db.tokens), {t: i for i, t in enumerate(db.tokens)}
+    identity = Matrix.identity(size)
+    heads = []
+    for own in db.queries:
+        scores, values = ([[0] * size for _ in range(size)] for _ in range(2))
+        for q in db.queries:
+            for t in db.tokens:
+                scores[index[q]][index[t]] = 20 * int((t == q) != (q == own))
+        for k in db.keys:
+            if (k, own) in db:
+                values[index[k]][index[db[k, own]]] = scale
+        heads.append(Head(identity, Matrix(scores), Matrix(values), identity))
+    return AttentionLayer(db.tokens, identity, identity, heads, "ln2")
+
+
 @pytest.mark.claim(
     "lemmax/threshold-represents",
     grade="property",
-    scope="random databases up to 3 by 3 by 3 and layers with even attention",
+    scope="random databases up to 3 by 3 by 3; layers with even attention, layers that memorize",
 )
-@given(st.data(), databases(3, 3, 3), taus)
-def test_threshold_represents_iff_memorized(data: Any, db: Database, tau: str) -> None:
+@given(st.data(), databases(3, 3, 3), taus, st.sampled_from((0, 1, 3, 12)))
+def test_threshold_represents_iff_memorized(data: Any, db: Database, tau: str, scale: int) -> None:
     assume(tau != "1/2" or len(db.values) >= 3)
-    layer = data.draw(uniform_layers(db))
+    layer = selecting_layer(db, scale) if scale else data.draw(uniform_layers(db))
     marked = layer_tensor(layer, db).threshold(tau)
     k, q, v = ({t: i for i, t in enumerate(part)} for part in (db.keys, db.queries, db.values))
     accurate = all(marked[k[a]][q[b]][v[c]] for a, b, c in db)
     assert accurate == represents(marked, db)
+    assert accurate or scale < 12 or tau == "1"
     if accurate:
-        bound = flattening_ranks(marked)
-        assert effective_rank(db).lower <= bound[0] * bound[1]
+        assert effective_rank(db).lower <= tensor_rank(marked).upper
+
+
+def test_threshold_represents_tensors_no_shorter_than_the_effective_rank() -> None:
+    """Exclusive or has effective rank 2, and so has what a layer that memorizes it represents."""
+    facts = [(f"k{a}", f"q{b}", f"v{a ^ b}") for a in (0, 1) for b in (0, 1)]
+    db = Database.from_triples(facts)
+    marked = layer_tensor(selecting_layer(db, 12), db).threshold("9/10")
+    assert marked == db.tensor().tolist()
+    assert effective_rank(db).rank == tensor_rank(marked).rank == 2
 
 
 def test_threshold_represents_fails_at_one_half_with_two_values() -> None:
