@@ -78,7 +78,12 @@ def test_value_rank_formula_is_the_upper_bound() -> None:
     Exact layers of all small sizes; the differences attain f, so that it cannot be smaller.
     """
     attained = 0
-    for number, sizes in enumerate(small_sizes()[::5]):
+    wide: list[Sizes] = [  # where |Q| + H f is the least of the three numbers
+        (LayerShape(9, 9, 1, 1), 3, 3, 9),
+        (LayerShape(8, 8, 1, 1), 4, 2, 8),
+        (LayerShape(9, 2, 1, 2), 4, 3, 9),
+    ]
+    for number, sizes in enumerate([*wide, *small_sizes()[::5]]):
         layer, db = rational_layer(sizes, number)
         shape, keys, queries, values = sizes[0], len(db.keys), len(db.queries), len(db.values)
         width = range(shape.d_model)
@@ -277,19 +282,27 @@ def test_layer_grid_has_364_layers() -> None:
     scope="the 364 layers of the grid, 1 to 6 queries, any number of keys and values",
 )
 def test_equation_9_fails_on_the_grid() -> None:
-    assert [len(where_estimate_fails(q)) for q in range(1, 7)] == [364, 242, 92, 32, 0, 0]
+    """The ceiling written out, not called: ρ min(|K|, |Q|) + min(|Q|, n - ρ)."""
+
+    def ceiling(shape: LayerShape, keys: int, queries: int, values: int) -> int:
+        n = min(shape.d_model, values)
+        rho = min(shape.heads * shape.d_vo, n)
+        return rho * min(keys, queries) + min(queries, n - rho)
+
+    counts = []
     for queries in range(1, 7):
         failing = set(where_estimate_fails(queries))
+        counts.append(len(failing))
         for shape in layer_grid():
             largest = max(
-                rank_ceiling(shape, keys, queries, values)
+                ceiling(shape, keys, queries, values)
                 for keys, values in product(range(1, 9), range(1, 9))
             )
-            assert (shape in failing) == (largest < shape.estimate)
+            assert (shape in failing) == (largest < shape.d_model + shape.heads * shape.d_vo)
             if shape not in failing:  # then (9) is true of almost all weights, with enough keys
                 generic = generic_rank(shape, 40, queries, shape.d_model)
-                assert generic is not None
-                assert generic >= shape.estimate
+                assert generic == largest
+    assert counts == [364, 242, 92, 32, 0, 0]
 
 
 @pytest.mark.claim("wong/figure-2b", grade="universal", scope="the 364 layers of the grid")
