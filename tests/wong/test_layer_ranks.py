@@ -84,7 +84,10 @@ def test_value_rank_formula_is_the_upper_bound() -> None:
         (LayerShape(9, 2, 1, 2), 4, 3, 9),
     ]
     for number, sizes in enumerate([*wide, *small_sizes()[::5]]):
-        layer, db = rational_layer(sizes, number)
+        layer, _ = rational_layer(sizes, number)
+        pairs = product(range(sizes[1]), range(sizes[2]))
+        facts = [(f"k{k}", f"q{q}", f"v{i % sizes[3]}") for i, (k, q) in enumerate(pairs)]
+        db = Database.from_triples(facts)  # with as many values as there can be
         shape, keys, queries, values = sizes[0], len(db.keys), len(db.queries), len(db.values)
         width = range(shape.d_model)
         kappa, xi = (layer.W_E[layer.indices(part), width] for part in (db.keys, db.queries))
