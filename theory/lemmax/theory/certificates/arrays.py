@@ -23,8 +23,8 @@ def exact_arrays(certificate: Mapping[str, Any]) -> dict[str, Array]:
     """Every number, vector, matrix and tensor of a certificate, under its path.
 
     >>> from lemmax.theory import certified_rank
-    >>> found = exact_arrays(certified_rank([[1, 2], [2, 4]]).certificate())
-    >>> found["matrix"], found["rank"]
+    >>> arrays = exact_arrays(certified_rank([[1, 2], [2, 4]]).certificate())
+    >>> arrays["matrix"], arrays["rank"]
     ([[Fraction(1, 1), Fraction(2, 1)], [Fraction(2, 1), Fraction(4, 1)]], Fraction(1, 1))
     """
     return dict(_walk(certificate, ()))
@@ -55,10 +55,10 @@ def _array(value: Any) -> Array | None:
     if not isinstance(value, list) or not value:
         return None
     items = [_array(item) for item in value]
-    found = [item for item in items if item is not None]
-    if len(found) < len(items) or len({shape(item) for item in found}) > 1:
+    known = [item for item in items if item is not None]
+    if len(known) < len(items) or len({shape(item) for item in known}) > 1:
         return None
-    return found
+    return known
 
 
 def _number(text: str) -> Fraction | None:

@@ -58,9 +58,9 @@ class BigramRank(Typeset):
         pairs = [tuple(names[token] for token in t) for t in self.bigrams]
         for attempt in range(seed, seed + 5):
             model = generic_aot(len(names), 2, self.d, self.d_h, self.H, attempt)
-            found = aot_rank(model, pairs)
-            if found.lower == self.rank:
-                return found.certificate()
+            reached = aot_rank(model, pairs)
+            if reached.lower == self.rank:
+                return reached.certificate()
         raise LemmaxError("Five random transformers fell short of the generic rank.")
 
     @property

@@ -5,7 +5,7 @@ inequality gives \(KL(p\,\|\,\mathrm{softmax}(WE)) \ge \mathrm{Ent}(q) - \mathrm
 equality in the limit for the q of largest entropy. Any d + 2 tokens carry a vector c ≠ 0 with
 Σ c = 0 and Wᵀc = 0; so \(q_t = π_t + μ_t c\) bounds the divergence below for every W that has this
 c. The directions c form 2^d simplicial cones. On a simplex of directions the bound is concave in c
-for fixed μ, hence at least its least value at the vertices: a bisection of the cones with one μ a
+for fixed μ, hence at least its least value at the vertices: a bisection of the cones with one μ per
 simplex is a proof for all W at once, and only vertices are evaluated. Disjoint blocks of d + 2
 tokens add up.
 """

@@ -1,7 +1,7 @@
 r"""Sequence encoders f_{W,E}(t) = W E(t) and the divergence of a table of distributions from them.
 
 A :class:`Table` is a prior over T sequences and a next-token distribution π_t for each, all
-rational. An encoder has an unembedding W (N × d) and one row of E (T × d) a sequence; what the
+rational. An encoder has an unembedding W (N × d) and one row of E (T × d) per sequence; what the
 sequences are made of plays no role here (Dana, Pydi and Chevaleyre 2024, Definition 1). Entropies
 and divergences are enclosed in balls.
 """
@@ -118,7 +118,7 @@ class SequenceEncoder(Typeset):
 
     @property
     def logits(self) -> Matrix:
-        """W E_t, one row a sequence."""
+        """W E_t, one row per sequence."""
         return self.E @ self.W.T
 
     def divergence(self, table: Table, precision: int = PRECISION) -> arb:

@@ -17,7 +17,7 @@ Independent: TypeAlias = Callable[[Sequence[int]], bool]
 
 @dataclass(frozen=True)
 class MatroidUnion:
-    """Disjoint independent sets, one a matroid, whose total size is the rank of the union.
+    """Disjoint independent sets, one per matroid, whose total size is the rank of the union.
 
     ``tight`` is a set F with rank = |E∖F| + Σ_k r_k(F): no partition can be larger.
     """

@@ -65,9 +65,9 @@ class AoTHead:
         d_h, d = self.W_V.shape
         wanted = {"W_Q": (d_h, d), "W_K": (d_h, d), "W_O": (d, d_h)}
         for name, shape in wanted.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise ShapeError(f"{name} has shape {found}, but its head needs {shape}.")
+            given = getattr(self, name).shape
+            if given != shape:
+                raise ShapeError(f"{name} has shape {given}, but its head needs {shape}.")
 
     @property
     def d_h(self) -> int:
@@ -202,7 +202,7 @@ class AoT(Typeset):
     def logits(
         self, sequences: Sequence[Sequence[Hashable]], precision: int = 128
     ) -> list[list[arb]]:
-        """The logits 𝒯(t) over the whole dictionary as balls, one row a sequence."""
+        """The logits 𝒯(t) over the whole dictionary as balls, one row per sequence."""
         last, outputs = self.attention_before_output(sequences, precision)
         with ctx.workprec(precision + 32):
             for head, output in zip(self.heads, outputs, strict=True):
@@ -348,23 +348,23 @@ def token_sequences(sequences: Sequence[Sequence[Hashable]]) -> list[TokenSequen
     ...
     lemmax.theory.errors.LemmaxError: Sequences must all have the same length, not 2 and 3.
     """
-    found = [tuple(t) for t in sequences]
-    if not found:
+    listed = [tuple(t) for t in sequences]
+    if not listed:
         raise LemmaxError("There must be at least one sequence: T₀ = 0 leaves nothing to memorize.")
-    lengths = sorted({len(t) for t in found})
+    lengths = sorted({len(t) for t in listed})
     if lengths[0] == 0:
         raise LemmaxError("A sequence needs at least one token.")
     if len(lengths) > 1:
         raise LemmaxError(
             f"Sequences must all have the same length, not {lengths[0]} and {lengths[1]}."
         )
-    if len(set(found)) != len(found):
+    if len(set(listed)) != len(listed):
         seen: set[TokenSequence] = set()
-        for t in found:
+        for t in listed:
             if t in seen:
                 raise LemmaxError(f"The sequence {t!r} occurs twice.")
             seen.add(t)
-    return found
+    return listed
 
 
 def associations(pairs: Any) -> dict[TokenSequence, Hashable]:

@@ -106,9 +106,9 @@ def aot_rank(
     upper, method = bound
     for candidate in points:
         table = features_modulo(model, indices, matrix, candidate)
-        found = flint_modulo(table, PRIME).rank()
-        if found > lower:
-            lower, point = found, candidate
+        rank = flint_modulo(table, PRIME).rank()
+        if rank > lower:
+            lower, point = rank, candidate
         if lower == upper:
             break
     if lower < upper:
@@ -188,10 +188,10 @@ def _exact_rank(
                     for column in zip(*outputs, strict=True)
                 ]
             table.append(row)
-        found = certified_rank(fmpq_mat(table)).rank
-        if model.unit == "ln2" or found == rank:
-            return found
-        rank = found
+        exact = certified_rank(fmpq_mat(table)).rank
+        if model.unit == "ln2" or exact == rank:
+            return exact
+        rank = exact
 
 
 # --- generic weights ------------------------------------------------------------------------------

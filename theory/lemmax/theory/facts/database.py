@@ -90,7 +90,7 @@ class Database(Typeset):
     def read(cls, path: str | Path) -> Database:
         """Read facts from a file; its ending says how: csv, tsv, nt (N-Triples), ttl (Turtle).
 
-        A CSV or TSV whose header is ``subject,predicate,object`` holds one fact a row. In any
+        A CSV or TSV whose header is ``subject,predicate,object`` holds one fact per row. In any
         other the first column is the subject and each further column a predicate; blank cells
         are undefined. A contradiction is refused with the lines of both facts.
         """
@@ -163,11 +163,6 @@ class Database(Typeset):
         by_query = len({(q, v) for _, q, v in self.triples})
         return min(by_key, by_query)
 
-    @property
-    def is_total(self) -> bool:
-        """Whether every pair (key, query) has a value."""
-        return len(self) == len(self.keys) * len(self.queries)
-
     def tensor(self) -> NDArray[np.int64]:
         """The 0/1 tensor D, indexed by keys, queries and values in their order."""
         import numpy as np
@@ -197,13 +192,9 @@ class Database(Typeset):
         """The slice D[:, :, v]."""
         return _slice(self.tensor(), 2, _position(self.values, value))
 
-    def fibre(self, key: Token, query: Token) -> NDArray[np.int64]:
-        """The fibre D[k, q, :]: one-hot on the domain, zero elsewhere."""
-        return _slice(self.slice_k(key), 0, _position(self.queries, query))
-
     # -- writing it --------------------------------------------------------------------------
     def to_csv(self, path: str | Path) -> None:
-        """Write one fact a row under the header ``subject,predicate,object``."""
+        """Write one fact per row under the header ``subject,predicate,object``."""
         stream = io.StringIO()
         writer = csv.writer(stream, lineterminator="\n")
         writer.writerow(HEADER)

@@ -1,6 +1,6 @@
-"""Claims: every statement of a paper that a ledger decides, one readable TOML file a paper.
+"""Claims: every statement of a paper that a ledger decides, one readable TOML file per paper.
 
-A file has a ``[paper]`` table and one ``[[claim]]`` table a statement::
+A file has a ``[paper]`` table and one ``[[claim]]`` table per statement::
 
     [[claim]]
     id = "wong/proposition-3.6"

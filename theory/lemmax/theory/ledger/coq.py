@@ -159,7 +159,7 @@ def forbidden_words(text: str) -> tuple[str, ...]:
     ('Hypothesis outside a section',)
     """
     stripped = strip_comments(text)
-    found = [" ".join(match[0].split()) for match in _WORDS.finditer(stripped)]
+    words = [" ".join(match[0].split()) for match in _WORDS.finditer(stripped)]
     sections: list[str] = []
     for match in _SECTIONS.finditer(stripped):
         if match["open"]:
@@ -168,8 +168,8 @@ def forbidden_words(text: str) -> tuple[str, ...]:
             if sections and sections[-1] == match["close"]:
                 sections.pop()
         elif not sections:
-            found.append(f"{match['word']} outside a section")
-    return tuple(found)
+            words.append(f"{match['word']} outside a section")
+    return tuple(words)
 
 
 def theorem_statements(text: str) -> dict[str, str]:
@@ -252,7 +252,7 @@ def check_formal(
     """Compile the sources of a folder inside ``work`` and report on each file by name.
 
     ``folder`` defaults to the formal sources of lemmax, ``coqc`` to the one on the path. One coqc
-    runs at a time; ``timeout`` is in seconds a file.
+    runs at a time; ``timeout`` is in seconds per file.
     """
     coqc = coqc or find_coqc()
     if coqc is None:

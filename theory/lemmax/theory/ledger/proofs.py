@@ -30,7 +30,7 @@ class ProofError(LemmaxError):
 
 
 @dataclass(frozen=True)
-class Step:
+class ProofStep:
     """One numbered step and what stands behind it."""
 
     number: int
@@ -46,7 +46,7 @@ class Proof:
     claim: str
     direction: Direction
     title: str
-    steps: tuple[Step, ...]
+    steps: tuple[ProofStep, ...]
     path: Path
 
     @property
@@ -91,7 +91,7 @@ def _pair(path: Path, line: str) -> tuple[str, str]:
     return key.strip(), value.strip()
 
 
-def _steps(path: Path, body: str) -> tuple[Step, ...]:
+def _steps(path: Path, body: str) -> tuple[ProofStep, ...]:
     starts = list(_STEP.finditer(body))
     if not starts:
         raise ProofError(f"{path}: the page has no numbered steps.")
@@ -110,7 +110,7 @@ def _steps(path: Path, body: str) -> tuple[Step, ...]:
         references = (
             (inside,) if kind == "cited" else tuple(r.strip() for r in inside.split(",") if inside)
         )
-        steps.append(Step(number, text[: tags[0].start()].strip(), kind, references))
+        steps.append(ProofStep(number, text[: tags[0].start()].strip(), kind, references))
     return tuple(steps)
 
 

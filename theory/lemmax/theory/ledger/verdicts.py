@@ -212,7 +212,7 @@ def conflicts(ledger: Mapping[str, Entry]) -> list[str]:
 
 
 def to_json(ledger: Mapping[str, Entry], left_out: Sequence[str] = ()) -> str:
-    """The text of ``ledger.json``: no times, a fixed order, one claim a line."""
+    """The text of ``ledger.json``: no times, a fixed order, one claim per line."""
     lines = ",\n".join(
         json.dumps(_plain(entry), ensure_ascii=False, sort_keys=True)
         for _, entry in sorted(ledger.items())
@@ -315,12 +315,12 @@ def disagreements(
         if key not in now:
             sentences.append(f"{item.claim}: the evidence {item.test} no longer exists.")
     out = {k for side in (now, then) for k, e in side.items() if e.outcome in _LEFT_OUT}
-    expected, found = (
+    expected, fresh_ledger = (
         build_ledger(catalogue, [e for k, e in side.items() if k not in out], premises)
         for side in (then, now)
     )
     for name in fresh:
-        before, after = expected[name], found[name]
+        before, after = expected[name], fresh_ledger[name]
         if (before.verdict, before.grade) != (after.verdict, after.grade):
             sentences.append(
                 f"{name}: the ledger says {_say(before)}, a fresh run says {_say(after)}."

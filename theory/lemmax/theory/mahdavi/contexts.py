@@ -70,7 +70,7 @@ def scale_ball(scale: Scale) -> arb:
         return arb(1)
     if scale == "ln2":
         return arb.const_log2()
-    found = SQUARE_ROOT.fullmatch(scale)
-    if found is None:
+    root = SQUARE_ROOT.fullmatch(scale)
+    if root is None:
         raise LemmaxError(f"The scale is '1', 'ln2' or '1/sqrt(N)', not {scale!r}.")
-    return 1 / arb(int(found[1])).sqrt()
+    return 1 / arb(int(root[1])).sqrt()

@@ -122,8 +122,8 @@ def leading_assignment(multipliers: Sequence[int], positions: Sequence[int]) -> 
         raise LemmaxError("With more positions than multipliers, these must be ± pairs.")
     if len(multipliers) > len(positions):
         raise LemmaxError("There are more multipliers than positions.")
-    found = dict(zip(positive, reversed(ordered), strict=False))
-    return found | dict(zip((-m for m in positive), ordered, strict=False))
+    largest = dict(zip(positive, reversed(ordered), strict=False))
+    return largest | dict(zip((-m for m in positive), ordered, strict=False))
 
 
 def vandermonde_nodes(d: int, base: int = 10_000, precision: int = 128) -> acb_mat:

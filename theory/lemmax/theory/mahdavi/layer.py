@@ -124,7 +124,7 @@ class MultiHead(Typeset):
             raise ShapeError("There must be at least one context.")
         if len({context.shape for context in self.contexts}) != 1:
             shapes = sorted({context.shape for context in self.contexts})
-            raise ShapeError(f"All contexts must have one shape; found {shapes[0]}, {shapes[1]}.")
+            raise ShapeError(f"All contexts must have one shape, not {shapes[0]} and {shapes[1]}.")
         if self.queries.shape[0] != len(self.context_of):
             raise ShapeError(
                 f"There are {self.queries.shape[0]} queries for {len(self.context_of)} contexts."
@@ -178,7 +178,7 @@ class MultiHead(Typeset):
         tokens, token_den = self.integer_contexts
         queries, query_den = self.queries.flint.numer_denom()
         groups = self._groups
-        found: list[list[list[int]]] = []
+        by_head: list[list[list[int]]] = []
         denominators: list[int] = []
         for head in self.heads:
             keys, key_den = head.W_K.flint.numer_denom()
@@ -190,12 +190,12 @@ class MultiHead(Typeset):
                 block = fmpz_mat([rows[t] for t in members]) * tokens[context].transpose()
                 for t, row in zip(members, block.tolist(), strict=True):
                     logits[t] = [int(x) for x in row]
-            found.append(logits)
+            by_head.append(logits)
             denominators.append(int(token_den * query_den * key_den * map_den))
         q = math.lcm(*denominators)
         scaled = [
             logits if q == den else [[x * (q // den) for x in row] for row in logits]
-            for logits, den in zip(found, denominators, strict=True)
+            for logits, den in zip(by_head, denominators, strict=True)
         ]
         common = math.gcd(q, *(x for logits in scaled for row in logits for x in row))
         if common > 1:
@@ -236,7 +236,7 @@ class MultiHead(Typeset):
         exponents, q = self.exponents
         with ctx.workprec(precision):
             unit = scale_ball(self.scale) / q
-            found = []
+            attention = []
             for logits in exponents:
                 rows = []
                 for row in logits:
@@ -244,8 +244,8 @@ class MultiHead(Typeset):
                     powers = [(unit * arb(x - top)).exp() for x in row]
                     total = sum(powers, arb(0))
                     rows.append([x / total for x in powers])
-                found.append(arb_mat(rows))
-            return found
+                attention.append(arb_mat(rows))
+            return attention
 
     def features(self, precision: int = 128) -> arb_mat:
         """Z as balls (T × Hd)."""

@@ -96,11 +96,11 @@ class JacobianRank(Interval, Typeset):
 
 
 def _minor(
-    found: FeatureRank | JacobianRank, rows: list[int], columns: list[int]
+    bounds: FeatureRank | JacobianRank, rows: list[int], columns: list[int]
 ) -> dict[str, object]:
-    minor: dict[str, object] = {"prime": str(found.prime), "rows": rows, "columns": columns}
-    if found.layer.scale != "ln2":
-        minor["point"] = str(found.point)
+    minor: dict[str, object] = {"prime": str(bounds.prime), "rows": rows, "columns": columns}
+    if bounds.layer.scale != "ln2":
+        minor["point"] = str(bounds.point)
     return minor
 
 

@@ -39,8 +39,8 @@ class KruskalRank(Interval, Typeset):
 
     ``dependent`` is empty where the upper bound is the number of vectors or their dimension.
 
-    >>> found = kruskal_rank([[1, 0], [0, 1], [2, 0]])
-    >>> found.rank, found.dependent
+    >>> result = kruskal_rank([[1, 0], [0, 1], [2, 0]])
+    >>> result.rank, result.dependent
     (1, (0, 2))
     """
 
@@ -92,8 +92,8 @@ def kruskal_rank(rows: MatrixLike, *, floats: bool = False, budget: int = _BUDGE
     --------
     >>> kruskal_rank([[1, 0], [0, 1], [1, 1]]).rank
     2
-    >>> found = kruskal_rank([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
-    >>> found.rank, found.dependent
+    >>> result = kruskal_rank([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]])
+    >>> result.rank, result.dependent
     (2, (0, 1, 2))
     """
     flint = flint_matrix(rows, floats=floats)

@@ -29,10 +29,10 @@ def integers(vector: Sequence[fmpq]) -> list[fmpz]:
     return [y // content for y in entries] if content > 1 else entries
 
 
-def kernel(matrix: fmpq_mat) -> Columns:
+def null_space(matrix: fmpq_mat) -> Columns:
     """A basis of {x : Mx = 0} of primitive integer vectors.
 
-    >>> kernel(fmpq_mat([[1, 1]]))
+    >>> null_space(fmpq_mat([[1, 1]]))
     [[1, -1]]
     """
     numerators: fmpz_mat = matrix.numer_denom()[0]
@@ -41,9 +41,9 @@ def kernel(matrix: fmpq_mat) -> Columns:
     return [[fmpq(x) for x in integers([fmpq(y) for y in row])] for row in rows]
 
 
-def left_kernel(matrix: fmpq_mat) -> Columns:
+def left_null_space(matrix: fmpq_mat) -> Columns:
     """A basis of {y : yᵀM = 0} of primitive integer vectors."""
-    return kernel(matrix.transpose())
+    return null_space(matrix.transpose())
 
 
 def rank(matrix: fmpq_mat) -> int:
@@ -55,8 +55,8 @@ def independent(rows: Sequence[Sequence[fmpq]]) -> list[int]:
     """The indices of a maximal independent set of rows, chosen from the front."""
     if not rows:
         return []
-    echelon, found = fmpq_mat([list(row) for row in rows]).transpose().rref()
-    return pivot_columns(echelon, found)
+    echelon, count = fmpq_mat([list(row) for row in rows]).transpose().rref()
+    return pivot_columns(echelon, count)
 
 
 def evaluate(polynomial: fmpq_poly, matrix: fmpq_mat) -> fmpq_mat:
@@ -86,7 +86,7 @@ def real_roots(polynomial: fmpq_poly) -> int:
     return changes(-1) - changes(1)
 
 
-def left_kernel_modulo(
+def left_null_space_modulo(
     rows: Iterable[dict[int, fmpq_poly]], modulus: fmpq_poly
 ) -> list[dict[int, fmpq_poly]]:
     """A basis of {y : yᵀM = 0} over the field Q[x]/(f), f irreducible; sparse rows in and out.
@@ -157,3 +157,7 @@ def _subtract(
             row[j] = value
         else:
             row.pop(j, None)
+
+
+# The names that the rooms of the tensors still use.
+kernel, left_kernel, left_kernel_modulo = null_space, left_null_space, left_null_space_modulo

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MatrixLike: TypeAlias = "Matrix | fmpz_mat | fmpq_mat | Sequence[Sequence[Any]] | NDArray[Any]"
-"""Whatever :func:`matrix` accepts: nested sequences, numpy or sympy matrices, flint matrices."""
+"""Whatever :class:`Matrix` accepts: nested sequences, numpy or sympy matrices, flint matrices."""
 
 
 def rational(value: Any, *, floats: bool = False) -> fmpq:

@@ -1,4 +1,4 @@
-"""Ranks and kernels mod a prime that fits into a machine word, many matrices at a time.
+"""Ranks and null spaces mod a prime below 2³¹, many matrices at a time.
 
 They steer searches; nothing that is proved rests on them. The loops are compiled where numba is
 installed; plain Python runs the same loops, only far slower.
@@ -64,10 +64,10 @@ def reduce(M: Residues) -> Residues:
 
 @compiled
 def _ranks(stack: Residues) -> Residues:
-    found = np.zeros(len(stack), dtype=np.int64)
+    table = np.zeros(len(stack), dtype=np.int64)
     for n in range(len(stack)):
-        found[n] = len(reduce(stack[n]))
-    return found
+        table[n] = len(reduce(stack[n]))
+    return table
 
 
 def ranks(stack: Residues) -> Residues:
@@ -84,10 +84,10 @@ def rank(matrix: Residues) -> int:
     return len(reduce(residues(matrix)))
 
 
-def kernel(matrix: Residues) -> Residues:
-    """A basis of {x : Mx = 0}, one vector a row.
+def null_space(matrix: Residues) -> Residues:
+    """A basis of {x : Mx = 0}, one vector per row.
 
-    >>> kernel(np.array([[1, 1, 0]])).tolist()
+    >>> null_space(np.array([[1, 1, 0]])).tolist()
     [[2147483646, 1, 0], [0, 0, 1]]
     """
     M = residues(matrix)
@@ -103,3 +103,6 @@ def kernel(matrix: Residues) -> Residues:
 def multiply(left: Residues, right: Residues) -> Residues:
     """The product of two matrices mod the prime."""
     return product(left, right, PRIME)
+
+
+kernel = null_space  # the name that the rooms of the tensors still use

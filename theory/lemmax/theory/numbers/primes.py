@@ -8,7 +8,7 @@ from functools import cache
 from flint import fmpz
 
 MERSENNE_61 = 2**61 - 1
-"""A residue fits into one machine word of flint's: where a rank is proved from below."""
+"""A residue fits into 64 bits, as flint wants it: where a rank is proved from below."""
 
 MERSENNE_31 = 2**31 - 1
 """Products of two residues stay below 2⁶², so that int64 arrays hold them."""

@@ -76,8 +76,8 @@ def certified_rank(matrix: MatrixLike, *, floats: bool = False) -> RankResult:
 
     Notes
     -----
-    Full rank costs one elimination modulo a prime, O(n³) word operations. A deficiency costs one
-    such elimination for every 61 bits of the Hadamard bound of an (r+1)-minor.
+    Full rank costs one elimination modulo a prime, O(n³) operations on machine integers. A
+    deficiency costs one such elimination for every 61 bits of the Hadamard bound of an (r+1)-minor.
 
     Examples
     --------
@@ -103,13 +103,13 @@ def _rank_by_primes(matrix: fmpz_mat, lower: int) -> int:
     """Raise ``lower`` until all larger minors vanish modulo enough primes to be zero."""
     rank, modulus, bound = lower, 1, minor_bound(matrix, lower + 1)
     for prime in primes():
-        found = nmod_mat(matrix, prime).rank()
-        if found == min(matrix.nrows(), matrix.ncols()):
-            return found
-        if found > rank:
+        seen = nmod_mat(matrix, prime).rank()
+        if seen == min(matrix.nrows(), matrix.ncols()):
+            return seen
+        if seen > rank:
             # Earlier primes saw a smaller rank: they say nothing about larger minors than theirs
-            # that this prime does not say, but they do kill every minor of size found + 1.
-            rank, bound = found, minor_bound(matrix, found + 1)
+            # that this prime does not say, but they do kill every minor of size seen + 1.
+            rank, bound = seen, minor_bound(matrix, seen + 1)
         modulus *= prime
         if modulus > bound:
             return rank

@@ -25,7 +25,7 @@ Unit: TypeAlias = Literal["1", "ln2"]
 def argmax(matrix: MatrixLike) -> Matrix:
     """Row-wise argmax with every tie marked (Wong, equation 11).
 
-    Cost: one comparison an entry.
+    Cost: one comparison per entry.
 
     >>> argmax([[0, 1, 1], [2, 0, 1]])
     Matrix([['0', '1', '1'], ['1', '0', '0']])
@@ -40,7 +40,7 @@ def argmax(matrix: MatrixLike) -> Matrix:
 def softmax(matrix: MatrixLike, precision: int = 128, unit: Unit = "1") -> arb_mat:
     """The row-wise softmax (Wong, equation 12) as balls that enclose the true values.
 
-    Cost: one exponential of ``precision`` bits an entry.
+    Cost: one exponential of ``precision`` bits per entry.
 
     >>> softmax([[0, 0]])[0, 1]
     0.500000000000000
@@ -61,7 +61,7 @@ def softmax_threshold(matrix: MatrixLike, tau: Any, unit: Unit = "1") -> Matrix:
 
     The comparison \(\sum_k e^{M_{ik}-M_{ij}} \le 1/\tau\) is exact, equality included: it can
     hold with equality only if every exponent that occurs is 0 (Lindemann), or, in units of ln 2
-    with integer logits, as an equation between rationals. Cost: one exponential an entry, at a
+    with integer logits, as an equation between rationals. Cost: one exponential per entry, at a
     precision that is doubled until every comparison is decided.
 
     >>> softmax_threshold([[0, 0], [1, 0]], "1/2")

@@ -29,8 +29,8 @@ _BUDGET_BITS = 40_000_000  # the largest specialised matrix that softmax_rank wi
 class SoftmaxRank(Interval, Typeset):
     """Bounds for the real rank of the row-softmax of ``logits``; equal unless it cost too much.
 
-    >>> found = softmax_rank([[0, 0], [0, 1]])
-    >>> found.lower, found.upper, found.rank, found.certificate()["kind"]
+    >>> result = softmax_rank([[0, 0], [0, 1]])
+    >>> result.lower, result.upper, result.rank, result.certificate()["kind"]
     (2, 2, 2, 'softmax-rank')
     """
 
@@ -159,7 +159,7 @@ def _rank_at_large_integer(exponents: list[list[int]], lower: int) -> int | None
         bits = point.bit_length() * sum(e for row in shifted for e in row)
         if bits * min(len(shifted), len(shifted[0])) > _BUDGET_BITS:
             return None
-        found = certified_rank(fmpz_mat([[fmpz(point) ** e for e in row] for row in shifted])).rank
-        if found == rank:
+        exact = certified_rank(fmpz_mat([[fmpz(point) ** e for e in row] for row in shifted])).rank
+        if exact == rank:
             return rank
-        rank = found  # the modular point was unlucky; the integer rank is a lower bound too
+        rank = exact  # the modular point was unlucky; the integer rank is a lower bound too

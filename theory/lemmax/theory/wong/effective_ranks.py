@@ -55,8 +55,8 @@ class EffectiveRank(Interval, Typeset):
     all of its facts, with the terms that sum to it.
 
     >>> db = Database.from_triples([("a", "f", "v"), ("b", "g", "v")])
-    >>> found = effective_rank(db)
-    >>> found.lower, found.upper  # the rank is 2
+    >>> result = effective_rank(db)
+    >>> result.lower, result.upper  # the rank is 2
     (1, 1)
     """
 

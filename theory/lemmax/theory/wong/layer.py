@@ -13,6 +13,7 @@ logits is decided by comparing polynomials.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -60,9 +61,9 @@ class Head:
             "W_O": (self.W_V.shape[1], d),
         }
         for name, shape in expected.items():
-            found = getattr(self, name).shape
-            if found != shape:
-                raise ShapeError(f"{name} has shape {found}, but its head needs {shape}.")
+            given = getattr(self, name).shape
+            if given != shape:
+                raise ShapeError(f"{name} has shape {given}, but its head needs {shape}.")
 
     @property
     def d_qk(self) -> int:
@@ -192,7 +193,7 @@ class AttentionLayer(Typeset):
         return matrices
 
     def logits(self, sequence: Sequence[Hashable], precision: int = 128) -> arb_mat:
-        """Z(x) of equation 2 as balls: one row a position, one column a token."""
+        """Z(x) of equation 2 as balls: one row per position, one column per token."""
         X = self.W_E[self.indices(sequence), range(self.d_model)]
         with ctx.workprec(precision):
             Z = arb_mat((X @ self.W_U).flint)
@@ -209,10 +210,7 @@ class AttentionLayer(Typeset):
         X = self.W_E[indices, range(self.d_model)]
         last = len(indices) - 1
         scores = [s.flint.tolist()[last] for s in self.scores(sequence)]
-        q = 1
-        for row in scores:
-            for score in row:
-                q = q * int(score.q) // _gcd(q, int(score.q))
+        q = math.lcm(*(int(score.q) for row in scores for score in row))
         base = (X @ self.W_U).flint.tolist()[last]
         numerators = [fmpq_poly([x]) for x in base]
         denominator = fmpq_poly([1])
@@ -326,12 +324,6 @@ class AttentionLayer(Typeset):
             for head in self.heads
         ]
         return weights(first, heads)
-
-
-def _gcd(a: int, b: int) -> int:
-    while b:
-        a, b = b, a % b
-    return a
 
 
 def _absolute(matrix: Matrix) -> Matrix:

@@ -39,7 +39,7 @@ _POINT = 1_000_003
 
 @dataclass(frozen=True)
 class LayerTensor(Typeset):
-    """L as rational functions of z = e^{1/q} (or 2^{1/q}): one :class:`LogitRow` a fibre.
+    """L as rational functions of z = e^{1/q} (or 2^{1/q}): one :class:`LogitRow` per fibre.
 
     >>> layer = AttentionLayer(("a", "f", "x"), [[1], [2], [0]], [[1, 0, 3]])
     >>> tensor = layer_tensor(layer, Database.from_triples([("a", "f", "x")]))

@@ -32,7 +32,7 @@ from lemmax.theory.wong.layer import AttentionLayer
 Fact: TypeAlias = tuple[Hashable, Hashable, Hashable]
 
 _CHUNK = 4_000_000  # entries of a fact-by-token table held at a time
-_WORD = 2**62
+_INT64 = 2**62  # half of what an int64 holds
 _PRECISION = 128
 _BUCKETS = 4  # probabilities are first bounded with gaps rounded down to quarters
 
@@ -96,7 +96,7 @@ def memorizes(layer: AttentionLayer, facts: Iterable[Fact], tau: Any | None = No
     """Decide which facts (k, q, v) the layer memorizes, over its whole vocabulary.
 
     Without τ a fact counts when its logit is strictly the largest; with τ when its softmax
-    probability is at least τ. Cost: facts × tokens × d_model word operations.
+    probability is at least τ. Cost: facts × tokens × d_model operations on int64.
 
     >>> from lemmax.theory.wong.layer import AttentionLayer
     >>> layer = AttentionLayer(("a", "b"), [[1], [-1]], [[1, -1]])
@@ -119,15 +119,6 @@ def memorizes(layer: AttentionLayer, facts: Iterable[Fact], tau: Any | None = No
         if not known
     )
     return Memorization(layer, listed, threshold, missed)
-
-
-def hidden_states(
-    layer: AttentionLayer, pairs: Iterable[tuple[Hashable, Hashable]], precision: int = _PRECISION
-) -> Iterator[list[arb]]:
-    """The hidden state of the last position of every pair (k, q), as balls."""
-    states = HiddenStates(layer)
-    for k, q in pairs:
-        yield states(layer.index[k], layer.index[q], precision)
 
 
 class HiddenStates:
@@ -203,19 +194,19 @@ def _decide_all(layer: AttentionLayer, facts: tuple[Fact, ...], tau: fmpq | None
         ]
         balls = [states(k, q, _PRECISION) for k, q, _ in chunk]
         for number, quick in enumerate(
-            _decide_by_words(balls, chunk, weights, lengths, int(denominator), tau)
+            _decide_by_int64(balls, chunk, weights, lengths, int(denominator), tau)
         ):
             yield quick or _decide_exactly(layer, states, facts[start + number], tau)
 
 
-def _word_bits(balls: list[list[arb]], lengths: list[int]) -> int:
+def _int64_bits(balls: list[list[arb]], lengths: list[int]) -> int:
     """How many fractional bits hidden states may have so that 64-bit products cannot overflow."""
     largest = max(ceiling_above(abs(h)) for state in balls for h in state)
-    room = _WORD // (4 * max(1, max(lengths)) * (largest + 2))
+    room = _INT64 // (4 * max(1, max(lengths)) * (largest + 2))
     return min(60, room.bit_length() - 1)
 
 
-def _decide_by_words(
+def _decide_by_int64(
     balls: list[list[arb]],
     chunk: list[tuple[int, ...]],
     weights: list[list[int]],
@@ -224,7 +215,7 @@ def _decide_by_words(
     tau: fmpq | None,
 ) -> NDArray[np.bool_]:
     """True where 64-bit integers with an error radius prove the fact; False means: not yet."""
-    bits = _word_bits(balls, lengths)
+    bits = _int64_bits(balls, lengths)
     if bits < 8:
         return np.zeros(len(chunk), dtype=np.bool_)
     # h is within 1 of hidden / 2^bits in every coordinate, so h·w is within Σ|w| of it.
@@ -243,14 +234,14 @@ def _decide_by_words(
 
 def _floor(ball: arb, bits: int) -> int:
     if not ball.rad() < arb(2) ** (-bits - 1):
-        raise AssertionError("128 bits enclose a hidden state to better than a word")
+        raise AssertionError("128 bits enclose a hidden state to better than 60 bits")
     return floor_below(ball, bits)
 
 
 def _odds_within(gaps: NDArray[np.int64], unit: int, tau: fmpq) -> NDArray[np.bool_]:
     """Whether Σ exp(-gap) ≤ 1/τ - 1, gaps in multiples of 1/unit and rounded down to quarters."""
     most = 4096
-    if unit >= _WORD // (most + 1):
+    if unit >= _INT64 // (most + 1):
         return np.zeros(len(gaps), dtype=np.bool_)
     quarters = np.clip(gaps // max(1, unit // _BUCKETS + 1), -1, most)
     decided = np.zeros(len(gaps), dtype=np.bool_)
