@@ -26,7 +26,7 @@ from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.dana.transformer_rank import aot_rank
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.numbers.matrices import Matrix
-from lemmax.theory.numbers.primes import POWERS_OF_TWO_31 as PRIME
+from lemmax.theory.numbers.primes import POWERS_OF_TWO_31
 from lemmax.theory.numbers.rank import certified_rank
 
 Certify = Callable[..., checker.Verdict]
@@ -196,7 +196,7 @@ def test_lemma_2_span_of_head_outputs(S: int, d: int, expected: int) -> None:
         40,
         6 * d,
         [int(rows[t, h * d + k]) for h in range(40) for t in range(6) for k in range(d)],
-        PRIME,
+        POWERS_OF_TWO_31,
     )
     assert flat.rank() == expected == min(6 * d, 6 * min(d, S - 1) + 1)
 

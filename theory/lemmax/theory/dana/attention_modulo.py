@@ -13,7 +13,7 @@ from lemmax.theory.dana.rank_bounds import (
 )
 from lemmax.theory.dana.transformer import AoT
 from lemmax.theory.errors import NotExact
-from lemmax.theory.numbers.primes import POWERS_OF_TWO_31 as PRIME
+from lemmax.theory.numbers.primes import POWERS_OF_TWO_31
 from lemmax.theory.numbers.residues import Residues, inverses, power, product, reduced
 
 
@@ -21,13 +21,14 @@ def features_modulo(
     model: AoT, indices: list[tuple[int, ...]], matrix: Which, point: int
 ) -> Residues:
     """The matrix (one row per sequence) at z = point modulo p, rows and columns scaled at will."""
+    p = POWERS_OF_TWO_31
     e, pos, circuits, q, _ = model.integer_form()
     if model.unit == "ln2" and q != 1:
         raise NotExact("In units of ln 2 the attention scores must be integers.")
     tokens = np.array(indices)
-    vectors = (reduced(e, PRIME)[tokens] + reduced(pos, PRIME)) % PRIME
+    vectors = (reduced(e, p)[tokens] + reduced(pos, p)) % p
     # exponents matter modulo p - 1 only, and are computed there
-    order = PRIME - 1
+    order = p - 1
     formal = (reduced(e, order)[tokens] + reduced(pos, order)) % order
     blocks = [] if matrix == "A" else [vectors[:, -1, :]]
     base = np.array(point, dtype=np.int64)
@@ -36,18 +37,18 @@ def features_modulo(
         scores = np.zeros(tokens.shape, dtype=np.int64)
         for k in range(model.d):
             scores = (scores + queries[:, None, k] * formal[:, :, k]) % order
-        weights = power(np.broadcast_to(base, scores.shape), scores, PRIME)
+        weights = power(np.broadcast_to(base, scores.shape), scores, p)
         total = np.zeros(len(indices), dtype=np.int64)
         output = np.zeros((len(indices), model.d), dtype=np.int64)
         for s in range(model.S):
-            total = (total + weights[:, s]) % PRIME
-            output = (output + weights[:, s, None] * vectors[:, s, :]) % PRIME
+            total = (total + weights[:, s]) % p
+            output = (output + weights[:, s, None] * vectors[:, s, :]) % p
         if not total.all():
             # a vanishing normaliser: this point says nothing about this head
             return np.zeros((len(indices), 1), dtype=np.int64)
-        output = output * inverses(total, PRIME)[:, None] % PRIME
+        output = output * inverses(total, p)[:, None] % p
         if matrix == "W_V A'":
             values = head.W_V.flint.numer_denom()[0].transpose()
-            output = product(output, reduced(values, PRIME), PRIME)
+            output = product(output, reduced(values, p), p)
         blocks.append(output)
     return np.concatenate(blocks, axis=1)

@@ -28,7 +28,7 @@ from lemmax.theory.dana.transformer import AoT, token_sequences
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.interval import Interval
-from lemmax.theory.numbers.primes import POWERS_OF_TWO_31 as PRIME
+from lemmax.theory.numbers.primes import POWERS_OF_TWO_31
 from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
 from lemmax.theory.numbers.residues import flint_modulo
 
@@ -53,11 +53,13 @@ class AoTRank(Interval, Typeset):
         indices = self.model.indices(self.sequences)
         for point in (self.point,) if self.model.unit == "ln2" else (self.point, *range(2, 99)):
             table = features_modulo(self.model, indices, self.matrix, point)
-            rows, columns = pivots_modulo(flint_modulo(table, PRIME))
+            rows, columns = pivots_modulo(flint_modulo(table, POWERS_OF_TWO_31))
             if len(rows) == self.lower:
                 break
         else:
-            raise LemmaxError(f"No minor of order {self.lower} is nonzero modulo {PRIME}.")
+            raise LemmaxError(
+                f"No minor of order {self.lower} is nonzero modulo {POWERS_OF_TWO_31}."
+            )
         return certificates.certificate(
             "aot-rank",
             {
@@ -65,7 +67,7 @@ class AoTRank(Interval, Typeset):
                 "sequences": [list(t) for t in indices],
                 "matrix": self.matrix,
                 "at_least": self.lower,
-                "prime": str(PRIME),
+                "prime": str(POWERS_OF_TWO_31),
                 "point": str(point),
                 "rows": rows,
                 "columns": columns,
@@ -106,7 +108,7 @@ def aot_rank(
     upper, method = bound
     for candidate in points:
         table = features_modulo(model, indices, matrix, candidate)
-        rank = flint_modulo(table, PRIME).rank()
+        rank = flint_modulo(table, POWERS_OF_TWO_31).rank()
         if rank > lower:
             lower, point = rank, candidate
         if lower == upper:

@@ -14,12 +14,10 @@ from lemmax.theory.numbers.primes import MERSENNE_31
 from lemmax.theory.numbers.residues import Residues as Residues
 from lemmax.theory.numbers.residues import product
 
-PRIME = MERSENNE_31
-
 
 def residues(array: NDArray[np.int64] | NDArray[np.object_]) -> Residues:
     """The entries mod the prime."""
-    return (array % PRIME).astype(np.int64)
+    return (array % MERSENNE_31).astype(np.int64)
 
 
 @compiled
@@ -41,22 +39,22 @@ def reduce(M: Residues) -> Residues:
             pivot += 1
         if pivot == rows:
             continue
-        inverse, power, exponent = 1, M[pivot, j], PRIME - 2
+        inverse, power, exponent = 1, M[pivot, j], MERSENNE_31 - 2
         while exponent:  # x^(p-2) = 1/x
             if exponent & 1:
-                inverse = inverse * power % PRIME
-            power = power * power % PRIME
+                inverse = inverse * power % MERSENNE_31
+            power = power * power % MERSENNE_31
             exponent >>= 1
         for k in range(j, columns):
             entry = M[pivot, k]
             M[pivot, k] = M[rank, k]
-            M[rank, k] = entry * inverse % PRIME
+            M[rank, k] = entry * inverse % MERSENNE_31
         for i in range(rows):
             factor = M[i, j]
             if i != rank and factor:
                 for k in range(j, columns):
                     if M[rank, k]:
-                        M[i, k] = (M[i, k] + (PRIME - factor) * M[rank, k]) % PRIME
+                        M[i, k] = (M[i, k] + (MERSENNE_31 - factor) * M[rank, k]) % MERSENNE_31
         pivots[rank] = j
         rank += 1
     return pivots[:rank]
@@ -96,13 +94,13 @@ def null_space(matrix: Residues) -> Residues:
     free = np.setdiff1d(np.arange(columns), pivots)
     basis = np.zeros((len(free), columns), dtype=np.int64)
     basis[np.arange(len(free)), free] = 1
-    basis[:, pivots] = -M[: len(pivots), free].T % PRIME
+    basis[:, pivots] = -M[: len(pivots), free].T % MERSENNE_31
     return basis
 
 
 def multiply(left: Residues, right: Residues) -> Residues:
     """The product of two matrices mod the prime."""
-    return product(left, right, PRIME)
+    return product(left, right, MERSENNE_31)
 
 
-kernel = null_space  # the name that the rooms of the tensors still use
+PRIME, kernel = MERSENNE_31, null_space  # the names that the rooms of the tensors still use
