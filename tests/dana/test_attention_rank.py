@@ -97,8 +97,8 @@ def test_lemma_2_obstructions_are_attained(
 ) -> None:
     """The bound for all weights, and an integer transformer that reaches it."""
     bound, reason = rank_bound(sequences, d, d, "A", H)
-    found = aot_rank(generic_aot(N, S, d, d, H, rank_one=False), sequences, "A")
-    assert bound == found.rank == expected, (name, reason)
+    bounds = aot_rank(generic_aot(N, S, d, d, H, rank_one=False), sequences, "A")
+    assert bound == bounds.rank == expected, (name, reason)
     assert expected < min(len(sequences), H * d) or name == "exclusive or"
 
 
@@ -221,8 +221,8 @@ def test_aot_rank_formula_on_random_sets() -> None:
         N, S, d, H = rng.randint(1, 4), rng.randint(2, 4), rng.randint(2, 4), rng.randint(0, 4)
         sequences = random_sequences(rng, N, S, 9)
         K = len({t[-1] for t in sequences})
-        found = aot_rank(generic_aot(N, S, d, 1, H, seed), sequences)
-        assert found.rank == generic_feature_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
+        bounds = aot_rank(generic_aot(N, S, d, 1, H, seed), sequences)
+        assert bounds.rank == generic_feature_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
 
 
 def test_aot_rank_in_dimension_one() -> None:
@@ -241,9 +241,9 @@ def test_aot_rank_in_dimension_one() -> None:
 def test_aot_rank_of_one_transformer(certify: Certify) -> None:
     """N = 4, S = 3, d = 2, d_h = 1, H = 6: rank 8 = H + min(d, K), certified through Q(e)."""
     sequences = list(product(range(4), repeat=3))[::7][:9]
-    found = aot_rank(generic_aot(4, 3, 2, 1, 6, size=99), sequences)
-    assert found.rank == 8
-    certify(found.certificate(), ship_as="lemmax/aot-rank")
+    bounds = aot_rank(generic_aot(4, 3, 2, 1, 6, size=99), sequences)
+    assert bounds.rank == 8
+    certify(bounds.certificate(), ship_as="lemmax/aot-rank")
 
 
 def test_aot_rank_is_only_a_lower_bound_for_wide_heads() -> None:
@@ -265,8 +265,8 @@ def test_matroid_union_equals_exact_rank_on_random_bigrams() -> None:
         d_h = rng.randint(1, d)
         pairs = random_sequences(rng, N, 2, 9)
         union = bigram_rank(pairs, d, d_h, H)
-        found = aot_rank(generic_aot(N, 2, d, d_h, H, seed), pairs)
-        assert found.lower == found.upper == union.rank, (N, d, d_h, H, pairs)
+        bounds = aot_rank(generic_aot(N, 2, d, d_h, H, seed), pairs)
+        assert bounds.lower == bounds.upper == union.rank, (N, d, d_h, H, pairs)
 
 
 def test_matroid_union_witness_is_the_minimum_over_all_subsets() -> None:
@@ -370,9 +370,9 @@ def test_rank_never_exceeds_the_bound_for_all_weights() -> None:
         sequences = random_sequences(rng, N, 3, 9)
         model = generic_aot(N, 3, d, d_h, H, seed, rank_one=False)
         bound, _ = rank_bound(sequences, d, d_h, "W_V A'", H)
-        found = aot_rank(model, sequences)
-        assert found.lower <= bound
-        met += found.lower == bound
+        bounds = aot_rank(model, sequences)
+        assert bounds.lower <= bound
+        met += bounds.lower == bound
     assert met > 100
 
 
@@ -417,9 +417,9 @@ def test_exact_rank_sees_a_deficit_of_special_weights() -> None:
     head = AoTHead(zero, zero, Matrix.identity(2), zero)
     e, pos = [[1, 0], [0, 1], [2, 5]], [[1, 1], [0, 3]]
     model = AoT((0, 1, 2), Matrix(e), Matrix(pos), Matrix.zeros(3, 2), (head,) * 2)
-    found = aot_rank(model, list(product(range(3), repeat=2)))
-    assert (found.rank, found.method) == (4, "exact value")
-    assert found.upper < rank_bound(found.sequences, 2, 2, "W_V A'", 2)[0]
+    bounds = aot_rank(model, list(product(range(3), repeat=2)))
+    assert (bounds.rank, bounds.method) == (4, "exact value")
+    assert bounds.upper < rank_bound(bounds.sequences, 2, 2, "W_V A'", 2)[0]
 
 
 def test_wide_heads_are_accepted_and_their_effective_dimension_is_shown() -> None:

@@ -176,10 +176,10 @@ def test_d_distributions_need_centred_logs_of_small_rank(N: int, d: int) -> None
 @pytest.mark.claim("dana/proposition-3", grade="certified")
 def test_proposition_3_by_the_integer_parabola(certify: Certify) -> None:
     """N = 7, S = 1, W_j = (j, j²), λ = 30: divergence below 10^-12, in integers."""
-    found = sequence_encoder(one_hot(7), "parabola", scale=30)
-    assert found.encoder.d == 2
-    assert found.divergence < arb("1e-12")
-    certify(found.certificate(), ship_as="dana/proposition-3")
+    built = sequence_encoder(one_hot(7), "parabola", scale=30)
+    assert built.encoder.d == 2
+    assert built.divergence < arb("1e-12")
+    certify(built.certificate(), ship_as="dana/proposition-3")
 
 
 @given(g=st.integers(-40, 40), j=st.integers(-40, 40))
@@ -191,10 +191,10 @@ def test_proposition_3_parabola_margin(g: int, j: int) -> None:
 
 
 def test_proposition_3_by_the_circle() -> None:
-    found = sequence_encoder(one_hot(9), "circle", scale=200)
-    gram = (found.encoder.W @ found.encoder.W.T).flint.tolist()
+    built = sequence_encoder(one_hot(9), "circle", scale=200)
+    gram = (built.encoder.W @ built.encoder.W.T).flint.tolist()
     assert all(gram[i][i] == 1 for i in range(9))
-    assert found.divergence < arb("1e-9")
+    assert built.divergence < arb("1e-9")
 
 
 @pytest.mark.claim("dana/any-dimension", grade="certified", direction="against")
@@ -287,16 +287,16 @@ def test_dual_cones_cover_every_direction() -> None:
             c.append(-sum(c))
             if not any(c):
                 continue
-            found = 0
+            containing = 0
             for cone in initial_cones(m):
                 for sign in (1, -1):
                     target = [sign * x for x in c]
                     coordinates = solve_cone(cone, target)
                     if min(coordinates) >= 0:
-                        found += 1
+                        containing += 1
                         halves = [solve_cone(half, target) for half in bisected(cone, 0, 1)]
                         assert any(min(half) >= 0 for half in halves)
-            assert found >= 1
+            assert containing >= 1
 
 
 def solve_cone(cone: Any, target: list[int]) -> list[fmpq]:
@@ -315,11 +315,11 @@ def test_sparse_tables_by_moments(certify: Certify, scale: int, bound: str) -> N
         for a, b in product(range(6), repeat=2)
         if a != b
     ]
-    found = sequence_encoder(Table(rows), "moments", scale=scale)
-    assert found.encoder.d == 4
+    built = sequence_encoder(Table(rows), "moments", scale=scale)
+    assert built.encoder.d == 4
     numerator, denominator = map(int, bound.split("/"))
-    assert found.divergence < arb(fmpq(numerator, denominator))
-    certify(found.certificate())
+    assert built.divergence < arb(fmpq(numerator, denominator))
+    certify(built.certificate())
 
 
 def test_sparse_tables_converse_on_random_encoders() -> None:
@@ -455,26 +455,26 @@ def test_random_sign_encoder_bound_holds() -> None:
         weights = [rng.randint(1, 9) ** rng.randint(1, 4) for _ in range(12)]
         table = Table([[fmpq(w, sum(weights)) for w in weights]])
         g = rng.choice([max(range(12), key=weights.__getitem__), rng.randrange(12)])
-        found = sequence_encoder(table, "derandomised", d=40, targets=[g], scale=10**4)
+        built = sequence_encoder(table, "derandomised", d=40, targets=[g], scale=10**4)
         # λ is rounded, hence the small allowance
-        assert found.divergence < lookup_bound(table, [g], C) + arb("1e-9")
+        assert built.divergence < lookup_bound(table, [g], C) + arb("1e-9")
 
 
 @pytest.mark.claim("lemmax/random-sign-encoder", grade="certified")
 def test_random_sign_encoder_of_one_table(certify: Certify) -> None:
     """N = 12, d = 10 > 4 log 12, one less than the trivial dimension N - 1."""
     assert 4 * math.log(12) < 10
-    found = sequence_encoder(one_hot(12), "derandomised", d=10, scale=40)
-    assert found.encoder.d == 10 < 11
-    assert found.divergence < arb("1e-6")
-    certify(found.certificate())
+    built = sequence_encoder(one_hot(12), "derandomised", d=10, scale=40)
+    assert built.encoder.d == 10 < 11
+    assert built.divergence < arb("1e-6")
+    certify(built.certificate())
 
 
 @pytest.mark.parametrize(("N", "d"), [(12, 10), (100, 30), (200, 64), (300, 150)])
 def test_random_sign_encoder_derandomised_coherence(N: int, d: int) -> None:
     """|W_i · W_j| <= 2√(log N/d), from integer inner products."""
-    found = certified_coherence(derandomised_signs(N, d))
-    assert arb(found) < random_sign_constant(N, d)
+    largest = certified_coherence(derandomised_signs(N, d))
+    assert arb(largest) < random_sign_constant(N, d)
 
 
 def test_random_sign_union_bound_and_exact_coherence() -> None:

@@ -21,12 +21,12 @@ NO_COQ = "Coq is not installed: apt-get install --no-install-recommends coq libc
 
 @pytest.fixture(scope="session")
 def coqc() -> str:
-    found = kernel.find_coqc()
-    if found is None and os.environ.get("CI"):
+    path = kernel.find_coqc()
+    if path is None and os.environ.get("CI"):
         pytest.fail(NO_COQ)
-    if found is None:
+    if path is None:
         pytest.skip(NO_COQ)
-    return found
+    return path
 
 
 @pytest.fixture(scope="session")

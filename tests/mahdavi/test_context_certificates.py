@@ -81,10 +81,10 @@ def test_false_jacobian_ranks_are_not_accepted() -> None:
     false = 0
     while false < 60:
         A = layer(draw, "1", outputs=True)
-        found = A.jacobian_rank()
-        honest = found.certificate()
+        bounds = A.jacobian_rank()
+        honest = bounds.certificate()
         assert holds(honest)
-        for top in range(found.lower):
+        for top in range(bounds.lower):
             claim = copy.deepcopy(honest)
             claim["assertion"]["upper"] = {
                 "bound": top,
@@ -154,8 +154,8 @@ def test_false_kruskal_ranks_are_not_accepted() -> None:
 
 def test_a_small_prime_proves_less() -> None:
     """Independent over Q and dependent mod 3: the lower bound is not accepted."""
-    found = kruskal_rank([[1, 1], [1, 4]])
-    claim = found.certificate()
+    krank = kruskal_rank([[1, 1], [1, 4]])
+    claim = krank.certificate()
     assert holds(claim)
     claim["lower"]["prime"] = "3"
     assert not holds(claim)

@@ -97,18 +97,18 @@ def test_any_positions_have_full_rank(half: int, positions: list[int]) -> None:
 def test_frequency_classes_are_independent_over_the_rationals(half: int) -> None:
     """Frequencies are N β_c: exponents of β in distinct classes modulo b, multipliers distinct."""
     d = 2 * half
-    found = frequencies(d)
-    assert sum(len(group) for group in found.classes) == half
-    assert len(set(found.residues)) == len(found.residues) <= found.b
+    classes = frequencies(d)
+    assert sum(len(group) for group in classes.classes) == half
+    assert len(set(classes.residues)) == len(classes.residues) <= classes.b
     a = 8 // gcd(8, d)
-    assert gcd(a, found.b) == 1
-    for group in found.classes:
+    assert gcd(a, classes.b) == 1
+    for group in classes.classes:
         assert len(set(group)) == len(group)
         assert min(group) == 1
     # x^b - 10 is irreducible: Eisenstein at 2
-    polynomial = fmpz_poly([-10, *([0] * (found.b - 1)), 1])
+    polynomial = fmpz_poly([-10, *([0] * (classes.b - 1)), 1])
     factors = polynomial.factor()[1]
-    assert [(f.degree(), e) for f, e in factors] == [(found.b, 1)]
+    assert [(f.degree(), e) for f, e in factors] == [(classes.b, 1)]
 
 
 @settings(max_examples=150)

@@ -40,9 +40,9 @@ def heads(H: int, d: int, d_h: int, bound: int, draw: Random) -> list[ContextHea
 
 def full_rank(rows: int, columns: int, bound: int, draw: Random) -> Matrix:
     while True:
-        found = matrix(rows, columns, bound, draw)
-        if certified_rank(found).rank == rows:
-            return found
+        drawn = matrix(rows, columns, bound, draw)
+        if certified_rank(drawn).rank == rows:
+            return drawn
 
 
 def rational_layer(draw: Random, contexts: int) -> MultiHead:
@@ -169,13 +169,13 @@ def test_feature_rank_does_not_depend_on_the_head_dimension(draw: Random) -> Non
 def test_distinct_exponents_stay_distinct_on_rank_one_matrices(draw: Random) -> None:
     """Different λ give different vᵀλu for almost all v, u: the step from all M to rank one."""
     d = draw.randint(1, 4)
-    found = {
+    exponents = {
         tuple(row): Matrix([row[i * d : (i + 1) * d] for i in range(d)])
         for row in ([draw.randint(-3, 3) for _ in range(d * d)] for _ in range(8))
     }
     v, u = matrix(d, 1, 10**12, draw), matrix(d, 1, 10**12, draw)
-    values = {(v.T @ M @ u)[0, 0] for M in found.values()}
-    assert len(values) == len(found)
+    values = {(v.T @ M @ u)[0, 0] for M in exponents.values()}
+    assert len(values) == len(exponents)
 
 
 @pytest.mark.claim("mahdavi/theorem-1-parameters", grade="certified", direction="against")
@@ -360,9 +360,9 @@ def test_rank_is_H_times_n_minus_one_plus_one_for_every_head_dimension(
     layer = multi_head(
         full_rank(n, d, 5, draw), matrix(T, d, 9, draw), heads(H, d, d_h, WIDE, draw)
     )
-    found = layer.feature_rank()
-    assert found.rank == H * (n - 1) + 1
-    certify(found.certificate())
+    bounds = layer.feature_rank()
+    assert bounds.rank == H * (n - 1) + 1
+    certify(bounds.certificate())
 
 
 def test_scale_of_one_over_root_d_h_is_transcendental_too(certify: Certify) -> None:
@@ -406,10 +406,10 @@ def test_dimension_ceiling_is_the_rank_of_the_jacobian(d_h: int, D: int, certify
         multi_head(full_rank(4, 5, 5, draw), matrix(D + 3, 5, 9, draw), heads(2, 5, d_h, 99, draw)),
         draw,
     )
-    found = layer.jacobian_rank()
-    assert found.rank == D == dimension_ceiling(layer.contexts[0], layer.queries, 2, d_h)
+    bounds = layer.jacobian_rank()
+    assert bounds.rank == D == dimension_ceiling(layer.contexts[0], layer.queries, 2, d_h)
     verdict = certify(
-        found.certificate(),
+        bounds.certificate(),
         ship_as="lemmax/memorization-dimension-ceiling" if d_h == 1 else None,
     )
     assert f"rank J <= {D}" in verdict.steps[-1]
@@ -462,7 +462,7 @@ def dual_outputs(
         parts = list(values)
         return sum(a for a, _ in parts), sum(b for _, b in parts)
 
-    found = []
+    derivatives = []
     for t in range(layer.T):
         E = [[(int(x), 0) for x in row] for row in layer.contexts[layer.context_of[t]].rows()]
         e = [(int(x), 0) for x in layer.queries.rows()[t]]
@@ -483,8 +483,8 @@ def dual_outputs(
             N, S = total(map(times, powers, values)), total(powers)
             inverse = pow(S[0], -1, p)
             slope += (N[1] * S[0] - N[0] * S[1]) * inverse * inverse
-        found.append(slope % p)
-    return found
+        derivatives.append(slope % p)
+    return derivatives
 
 
 @settings(max_examples=12)
@@ -537,7 +537,7 @@ def test_outputs_factor_through_differences_and_one_constant(draw: Random) -> No
     """With u = E V a head outputs u_1 + Σ_j θ_j (u_j - u_1), and θ sees logit differences only."""
     layer = with_values(rational_layer(draw, 1), draw)
     E = layer.contexts[0]
-    found = layer.outputs(256).entries()
+    outputs = layer.outputs(256).entries()
     for t in range(layer.T):
         total = fmpq(0)
         for head, logits in zip(layer.heads, layer.exponents[0], strict=True):
@@ -547,7 +547,7 @@ def test_outputs_factor_through_differences_and_one_constant(draw: Random) -> No
             moved = sum((w * (x - u[0]) for w, x in zip(steps, u, strict=True)), fmpq(0))
             total += u[0] + moved / sum(steps, fmpq(0))
         with ctx.workprec(400):  # a rational becomes a ball, which must be the smaller one
-            assert found[t].contains(total)
+            assert outputs[t].contains(total)
 
 
 # --- bad input ----------------------------------------------------------------------------------

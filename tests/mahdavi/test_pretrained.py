@@ -138,19 +138,19 @@ def test_forward_pass_gives_the_published_similarities(
         mean = model.hidden(tokens)[-1][0].mean(axis=0)
         return mean / np.linalg.norm(mean)
 
-    found = float(embedding("That is a happy person") @ embedding(sentence))
-    assert abs(found - similarity) < 0.001
+    cosine = float(embedding("That is a happy person") @ embedding(sentence))
+    assert abs(cosine - similarity) < 0.001
 
 
 @installed
 def test_trained_heads_exceed_the_bound_of_the_theorem(model: MiniLM) -> None:
     """Layer 2 on windows of four tokens: rank Z = T = 40 > H(n - 1) + 1 = 37, exactly."""
     text = TEXT.read_text(encoding="utf-8")
-    found = minilm_report(text, n=4, examples=40, stride=3, layers=[2], balls=0, model=model)
-    (layer,) = found.layers
+    decided = minilm_report(text, n=4, examples=40, stride=3, layers=[2], balls=0, model=model)
+    (layer,) = decided.layers
     assert (layer.shared_bound, layer.examples) == (37, 40)
     assert layer.feature_rank_lower == layer.feature_rank_upper == 40
-    assert found.balls_independent is None
+    assert decided.balls_independent is None
 
 
 @installed
@@ -192,12 +192,12 @@ def test_arrays_of_any_model_are_decided(tmp_path: Path) -> None:
     path = tmp_path / "toy.npz"
     np.savez(path, **arrays())
     (data,) = read_arrays(path)
-    found = check_assumptions(data)
-    assert found.assumption_1
-    assert found.assumption_2
-    assert (found.kruskal_lower, found.repeated_tokens) == (4, 0)
-    assert found.feature_rank_lower == found.feature_rank_upper == 8  # Hd, below T = 9
-    assert found.shared_bound == 5
+    decided = check_assumptions(data)
+    assert decided.assumption_1
+    assert decided.assumption_2
+    assert (decided.kruskal_lower, decided.repeated_tokens) == (4, 0)
+    assert decided.feature_rank_lower == decided.feature_rank_upper == 8  # Hd, below T = 9
+    assert decided.shared_bound == 5
 
 
 def test_equal_queries_and_deficient_contexts_are_seen() -> None:
@@ -205,19 +205,19 @@ def test_equal_queries_and_deficient_contexts_are_seen() -> None:
     contexts, queries = made["toy.contexts"], made["toy.queries"]
     queries[4] = 2 * queries[1]
     contexts[2, 1] = contexts[2, 0]
-    found = check_assumptions(AttentionData("toy", contexts, queries))
-    assert found.kruskal_upper == 1
-    assert found.assumption_1 is False
-    assert found.contexts_full_rank == 8
-    assert found.repeated_tokens == 1
+    decided = check_assumptions(AttentionData("toy", contexts, queries))
+    assert decided.kruskal_upper == 1
+    assert decided.assumption_1 is False
+    assert decided.contexts_full_rank == 8
+    assert decided.repeated_tokens == 1
 
 
 def test_more_queries_than_can_be_decided_leave_an_interval() -> None:
     draw = np.random.default_rng(3)
     made = AttentionData("many", draw.normal(size=(90, 3, 24)), draw.normal(size=(90, 24)))
-    found = check_assumptions(made)
-    assert 3 <= found.kruskal_lower < found.kruskal_upper == 24
-    assert found.assumption_1 is True
+    decided = check_assumptions(made)
+    assert 3 <= decided.kruskal_lower < decided.kruskal_upper == 24
+    assert decided.assumption_1 is True
 
 
 def test_floats_are_read_bit_by_bit() -> None:

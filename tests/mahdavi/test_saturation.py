@@ -22,9 +22,9 @@ generators = st.integers(0, 2**32 - 1).map(Random)
 
 def full_rank(rows: int, columns: int, draw: Random) -> Matrix:
     while True:
-        found = Matrix([[draw.randint(-4, 4) for _ in range(columns)] for _ in range(rows)])
-        if certified_rank(found).rank == rows:
-            return found
+        drawn = Matrix([[draw.randint(-4, 4) for _ in range(columns)] for _ in range(rows)])
+        if certified_rank(drawn).rank == rows:
+            return drawn
 
 
 def moment_curve(T: int, k: int, d: int) -> list[list[int]]:

@@ -31,11 +31,11 @@ def vectors(draw: Random, most: int = 9, widest: int = 6) -> list[list[int]]:
 @given(generators)
 def test_kruskal_rank_is_what_the_definition_says(draw: Random) -> None:
     rows = vectors(draw)
-    found = kruskal_rank(rows)
-    assert found.rank == kruskal_rank_by_enumeration(rows)
-    if found.dependent:
-        assert len(found.dependent) == found.upper + 1
-        chosen = [rows[t] for t in found.dependent]
+    krank = kruskal_rank(rows)
+    assert krank.rank == kruskal_rank_by_enumeration(rows)
+    if krank.dependent:
+        assert len(krank.dependent) == krank.upper + 1
+        chosen = [rows[t] for t in krank.dependent]
         assert certified_rank(chosen).rank < len(chosen)
 
 
@@ -58,8 +58,8 @@ def test_search_alone_agrees_with_the_definition(draw: Random) -> None:
 @settings(max_examples=60)
 @given(generators)
 def test_kruskal_certificates_are_accepted(draw: Random) -> None:
-    found = kruskal_rank(vectors(draw))
-    assert checker.check(found.certificate()).holds
+    krank = kruskal_rank(vectors(draw))
+    assert checker.check(krank.certificate()).holds
 
 
 def test_rational_and_float_rows_are_read_exactly() -> None:
@@ -72,38 +72,38 @@ def test_rational_and_float_rows_are_read_exactly() -> None:
 
 
 def test_moment_curve_has_full_kruskal_rank(certify: Certify) -> None:
-    found = kruskal_rank([[x**i for i in range(5)] for x in range(1, 15)])
-    assert found.method == "search"
-    assert found.rank == 5
-    certify(found.certificate())
+    krank = kruskal_rank([[x**i for i in range(5)] for x in range(1, 15)])
+    assert krank.method == "search"
+    assert krank.rank == 5
+    certify(krank.certificate())
 
 
 def test_one_hidden_dependency_among_two_hundred_vectors() -> None:
     draw = Random(1)
     rows = [[draw.randint(-50, 50) for _ in range(16)] for _ in range(200)]
     rows[150] = [a - 2 * b + c for a, b, c in zip(rows[3], rows[77], rows[120], strict=True)]
-    found = kruskal_rank(rows)
-    assert (found.rank, found.dependent) == (3, (3, 77, 120, 150))
+    krank = kruskal_rank(rows)
+    assert (krank.rank, krank.dependent) == (3, (3, 77, 120, 150))
 
 
 def test_a_spent_budget_leaves_an_interval() -> None:
     draw = Random(2)
     rows = [[draw.randint(-50, 50) for _ in range(16)] for _ in range(60)]
-    found = kruskal_rank(rows, budget=400_000)
-    assert found.rank is None
-    assert 2 <= found.lower < found.upper == 16
+    krank = kruskal_rank(rows, budget=400_000)
+    assert krank.rank is None
+    assert 2 <= krank.lower < krank.upper == 16
     with pytest.raises(LemmaxError, match="lies between"):
-        found.certificate()
+        krank.certificate()
 
 
 @pytest.mark.parametrize("extra", [0, 1, 2, 3])
 def test_a_few_more_vectors_than_their_dimension(extra: int, certify: Certify) -> None:
     draw = Random(extra)
     rows = [[draw.randint(-9, 9) for _ in range(12)] for _ in range(12 + extra)]
-    found = kruskal_rank(rows)
-    assert (found.rank, found.method) == (12, "dual")
-    certify(found.certificate())
-    # a planted circuit of five vectors is found whatever the rest does
+    krank = kruskal_rank(rows)
+    assert (krank.rank, krank.method) == (12, "dual")
+    certify(krank.certificate())
+    # a planted circuit of five vectors is krank whatever the rest does
     rows[7] = [a + b + c - d for a, b, c, d in zip(*(rows[i] for i in (1, 4, 9, 11)), strict=True)]
     planted = kruskal_rank(rows)
     assert (planted.rank, planted.dependent) == (4, (1, 4, 7, 9, 11))

@@ -64,7 +64,7 @@ def test_argmax_rank_one_rows_come_in_three_kinds() -> None:
 def test_argmax_rank_one_sharp_over_all_order_types() -> None:
     # argmax(u vᵀ) depends only on the signs of u and on the order type of v: integers represent
     # all of them, v with values in {0,1,2,3} shifted and u with signs in {-1,0,1}.
-    found = set()
+    ranks = set()
     for m, n in product(range(1, 5), repeat=2):
         for u in product((-1, 0, 1), repeat=m):
             if not any(u):
@@ -74,9 +74,9 @@ def test_argmax_rank_one_sharp_over_all_order_types() -> None:
                     v = tuple(x + 1 for x in v)
                 rank = certified_rank(argmax(pattern(list(u), list(v)))).rank
                 assert rank <= 3
-                found.add((rank, m >= 3 and n >= 3))
-    assert (3, True) in found
-    assert (3, False) not in found
+                ranks.add((rank, m >= 3 and n >= 3))
+    assert (3, True) in ranks
+    assert (3, False) not in ranks
 
 
 @pytest.mark.claim(

@@ -52,8 +52,8 @@ def test_scores_have_private_monomials() -> None:
         left, right = sympy.symbols(f"Q{h}_1 Q{h}_2"), sympy.symbols(f"K{h}_1 K{h}_2")
         for k, q in product(range(2), repeat=2):
             asked = sum(a * b for a, b in zip(query[q], left, strict=True))
-            found = sum(a * (b - c) for a, b, c in zip(right, key[k], query[q], strict=True))
-            scores[h, k, q] = sympy.Poly(sympy.expand(asked * found))
+            offered = sum(a * (b - c) for a, b, c in zip(right, key[k], query[q], strict=True))
+            scores[h, k, q] = sympy.Poly(sympy.expand(asked * offered))
             private[h, k, q] = query[q][0] * left[0] * right[0] * key[k][0]
     for place, monomial in private.items():
         for other, score in scores.items():
