@@ -259,6 +259,13 @@ def test_a_committed_ledger_that_disagrees_fails(project: Path) -> None:
     assert run(project, "--ledger-against", "none.json").returncode == 1
 
 
+def test_a_ledger_that_cannot_be_written_is_one_sentence(project: Path) -> None:
+    done = run(project, "--ledger", "no/such/folder.json")
+    assert done.returncode == 1
+    assert "ERROR no/such/folder.json cannot be written: No such file or directory." in done.stdout
+    assert "Traceback" not in done.stdout + done.stderr
+
+
 @pytest.mark.parametrize(
     ("marker", "sentence"),
     [

@@ -270,7 +270,10 @@ class Gatherer:
         target = self.config.getoption("--ledger")
         if target:
             left_out = sorted({e.test for e in evidence if e.outcome in ("not-run", "skipped")})
-            write_text(Path(target), ledger_json(self.ledger, left_out))
+            try:
+                write_text(target, ledger_json(self.ledger, left_out))
+            except LemmaxError as error:
+                self.problems.append(str(error))
         if self.problems and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
