@@ -23,7 +23,8 @@ from benchmarks.peers import AllPositions, ListOfHeads, Loop, wong_module
 from lemmax.numerics.engines import plan, start
 from lemmax.numerics.engines.reference import ReferenceRun
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.training.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 
 

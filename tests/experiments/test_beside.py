@@ -21,7 +21,7 @@ from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
 from lemmax.numerics.experiments import wong_beside as compiled
 from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Row, Rows, Study, recorded
-from lemmax.numerics.training.jobs import Arrays, Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, RandomDatabase, Wong
 from lemmax.numerics.twins.certify import certify_layer
 from lemmax.theory.errors import LemmaxError
 

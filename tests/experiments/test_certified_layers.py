@@ -20,7 +20,8 @@ from lemmax.constructions.exports import write_safetensors
 from lemmax.numerics.experiments import studies as frame
 from lemmax.numerics.experiments import wong_certified as certified
 from lemmax.numerics.experiments.studies import Experiment, Row, Study, recorded
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import (
     certify_layer,

@@ -14,7 +14,7 @@ from lemmax.numerics.experiments import dana_fig4 as dana_plane
 from lemmax.numerics.experiments import dana_figures as dana
 from lemmax.numerics.experiments.statistics import bow, exponent
 from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
-from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.configurations import Dana
 from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]

@@ -11,7 +11,7 @@ import pytest
 
 from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
 from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
-from lemmax.numerics.training.jobs import Mahdavi
+from lemmax.numerics.training.configurations import Mahdavi
 from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]

@@ -14,7 +14,8 @@ from lemmax.cli import main
 from lemmax.numerics.experiments import EXPERIMENTS, experiment
 from lemmax.numerics.experiments import studies as frame
 from lemmax.numerics.experiments.studies import Experiment, Row, Study, machine, recorded, rerun
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.errors import LemmaxError
 

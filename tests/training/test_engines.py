@@ -20,7 +20,8 @@ import torch
 from lemmax.numerics.engines import BACKENDS, UnknownBackend, plan, start, train
 from lemmax.numerics.engines.compiled.loops import exponentials
 from lemmax.numerics.engines.stacked.stacks import Stack
-from lemmax.numerics.training.jobs import Arrays, Dana, Job, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import Arrays, Dana, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
 
@@ -212,7 +213,8 @@ def test_exponentials_are_good_to_two_units_in_the_last_place(dtype: str) -> Non
 _PROGRAM = """
 import hashlib
 from lemmax.numerics.engines import start
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 run = start([Job(Wong(4, 3, 2, 3, RandomDatabase(1)), 1)], recipe("wong-guess"), "numba")
 run.advance(100)

@@ -15,7 +15,8 @@ import torch
 
 from lemmax.checker import check
 from lemmax.numerics.engines import train
-from lemmax.numerics.training.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.models import AoTModel, MultiHeadModel, WongLayer, model_of
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import certify_layer

@@ -1,6 +1,7 @@
 """Engines that train jobs: the oracle, stacked groups, and compiled kernels.
 
->>> from lemmax.numerics.training.jobs import Job, Wong
+>>> from lemmax.numerics.training.configurations import Wong
+>>> from lemmax.numerics.training.jobs import Job
 >>> from lemmax.numerics.training.recipes import recipe
 >>> facts = ((0, 2, 3), (1, 2, 4))
 >>> job = Job(Wong(d_model=2, d_vo=1, d_qk=1, heads=1, database=facts))
@@ -21,7 +22,8 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from lemmax.numerics.engines.run import Measured, Run
-from lemmax.numerics.training.jobs import Arrays, Job
+from lemmax.numerics.training.configurations import Arrays
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
 
@@ -87,7 +89,7 @@ def train(
 
     Examples
     --------
-    >>> from lemmax.numerics.training.jobs import Wong
+    >>> from lemmax.numerics.training.configurations import Wong
     >>> job = Job(Wong(d_model=2, d_vo=1, d_qk=1, heads=1, database=((0, 2, 3), (1, 2, 4))))
     >>> (trained,) = train([job], _recipe("wong-guess").changed(steps=300))
     >>> trained.measured.accuracy, trained.model().to_exact().tokens

@@ -17,7 +17,8 @@ from lemmax.constructions.dana.associations import AssociativeMemory, associativ
 from lemmax.numerics.experiments import dana_parity as parity
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Arrays, Dana, Job
+from lemmax.numerics.training.configurations import Arrays, Dana
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import exact_transformer, known_pairs
 from lemmax.theory.certificates.writing import to_json

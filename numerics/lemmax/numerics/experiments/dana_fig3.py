@@ -24,7 +24,7 @@ from lemmax.numerics.experiments.dana_figures import (
 from lemmax.numerics.experiments.statistics import Estimate, Floats, grand_mean, mean
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 

@@ -19,7 +19,8 @@ import numpy as np
 from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, exponent, fit, mean
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Dana, Job
+from lemmax.numerics.training.configurations import Dana
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 

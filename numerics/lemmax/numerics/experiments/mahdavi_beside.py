@@ -19,7 +19,8 @@ from lemmax.constructions.mahdavi.memory import ContextMemory, memorize
 from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Job, Mahdavi, sinusoids
+from lemmax.numerics.training.configurations import Mahdavi, sinusoids
+from lemmax.numerics.training.jobs import Job
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.ceilings import feature_rank_ceiling, theorem_1_bound

@@ -15,7 +15,8 @@ import numpy as np
 from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, fit, mean
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Job, Mahdavi
+from lemmax.numerics.training.configurations import Mahdavi
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 

@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.training.jobs import stream
+from lemmax.numerics.training.streams import stream
 
 Floats: TypeAlias = NDArray[np.float64]
 

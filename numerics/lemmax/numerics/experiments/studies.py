@@ -18,8 +18,9 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from lemmax.numerics.figures import write_figure
-from lemmax.numerics.training.jobs import Job, canonical
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
+from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.verdicts import Verdict
 

@@ -26,7 +26,7 @@ from lemmax.constructions.compiler import (
 from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import RandomDatabase, Wong
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database

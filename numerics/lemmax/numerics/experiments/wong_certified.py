@@ -19,7 +19,8 @@ from numpy.typing import NDArray
 from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Arrays, Job, Wong
+from lemmax.numerics.training.configurations import Arrays, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.twins.certify import CertifiedLayer, certify_layer, kept_by_bits, rounded
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError

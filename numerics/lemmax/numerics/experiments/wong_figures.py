@@ -24,8 +24,10 @@ from lemmax.numerics.experiments.statistics import (
 )
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Triple, Wong, stream
+from lemmax.numerics.training.configurations import RandomDatabase, Triple, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
+from lemmax.numerics.training.streams import stream
 from lemmax.theory.facts.database import Database
 from lemmax.theory.ledger.verdicts import Verdict
 

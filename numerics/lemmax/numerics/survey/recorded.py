@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from lemmax.numerics.survey.databases import Label, is_name, lines_of
-from lemmax.numerics.training.jobs import canonical
 from lemmax.numerics.training.results import ResultsError, read_results
+from lemmax.numerics.training.streams import canonical
 
 
 @dataclass(frozen=True)

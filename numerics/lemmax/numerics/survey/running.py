@@ -15,8 +15,8 @@ import numpy as np
 
 from lemmax.numerics.survey.databases import Label, read_databases
 from lemmax.numerics.survey.recorded import Row, row_of
-from lemmax.numerics.training.jobs import canonical
 from lemmax.numerics.training.results import Results
+from lemmax.numerics.training.streams import canonical
 from lemmax.numerics.training.workers import checked_workers, connected, finished
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database, Fact

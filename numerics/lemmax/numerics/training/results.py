@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lemmax.numerics.training.jobs import canonical
+from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
 
 VERSION = 1

@@ -25,9 +25,10 @@ import numpy as np
 
 from lemmax.numerics.engines import engine, plan, start
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.training.jobs import Job, canonical, job_from_json
+from lemmax.numerics.training.jobs import Job, job_from_json
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.numerics.training.results import Results, ResultsError, write_atomically
+from lemmax.numerics.training.streams import canonical
 from lemmax.numerics.training.workers import ClusterError, checked_workers, finished
 from lemmax.theory.errors import LemmaxError
 
@@ -223,7 +224,7 @@ def sweep(
     Examples
     --------
     >>> from tempfile import mkdtemp
-    >>> from lemmax.numerics.training.jobs import Wong
+    >>> from lemmax.numerics.training.configurations import Wong
     >>> jobs = [Job(Wong(2, 1, 1, 1, ((0, 2, 3), (1, 2, 4))), seed) for seed in range(2)]
     >>> short = _recipe("wong-guess").changed(steps=20)
     >>> file = os.path.join(mkdtemp(), "results.jsonl")

@@ -17,7 +17,8 @@ from lemmax.numerics.engines.compiled import mahdavi as mahdavi_kernel
 from lemmax.numerics.engines.compiled import sequences as sequence_kernel
 from lemmax.numerics.engines.compiled import wong as wong_kernel
 from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
-from lemmax.numerics.training.jobs import Arrays, Dana, Job, Mahdavi, Wong, batches
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong
+from lemmax.numerics.training.jobs import Job, batches
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper
-from lemmax.numerics.training.jobs import Arrays, Mahdavi, sinusoids
+from lemmax.numerics.training.configurations import Arrays, Mahdavi, sinusoids
 
 
 def views(config: Mahdavi, flat: NDArray[Any]) -> Arrays:

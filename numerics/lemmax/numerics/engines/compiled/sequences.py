@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper
-from lemmax.numerics.training.jobs import Arrays, Dana
+from lemmax.numerics.training.configurations import Arrays, Dana
 
 
 def views(config: Dana, flat: NDArray[Any]) -> Arrays:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper
-from lemmax.numerics.training.jobs import Arrays, Wong
+from lemmax.numerics.training.configurations import Arrays, Wong
 
 
 def rows_of(config: Wong, both: bool) -> dict[str, NDArray[np.int64]]:

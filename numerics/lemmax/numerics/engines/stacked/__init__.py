@@ -9,7 +9,8 @@ from lemmax.numerics.engines.run import Run
 from lemmax.numerics.engines.stacked.dana import StackedDana
 from lemmax.numerics.engines.stacked.mahdavi import StackedMahdavi
 from lemmax.numerics.engines.stacked.wong import StackedWong
-from lemmax.numerics.training.jobs import Arrays, Dana, Job, Wong
+from lemmax.numerics.training.configurations import Arrays, Dana, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError
 

@@ -16,7 +16,8 @@ from torch import Tensor
 from lemmax.numerics.engines.run import epoch_of
 from lemmax.numerics.engines.stacked.pair_attention import PairAttention
 from lemmax.numerics.engines.stacked.stacks import StackedRun
-from lemmax.numerics.training.jobs import Arrays, Dana, batches
+from lemmax.numerics.training.configurations import Arrays, Dana
+from lemmax.numerics.training.jobs import batches
 
 
 class StackedDana(StackedRun):

@@ -16,7 +16,8 @@ from torch import Tensor
 
 from lemmax.numerics.engines.run import epoch_of
 from lemmax.numerics.engines.stacked.stacks import StackedRun
-from lemmax.numerics.training.jobs import Arrays, Mahdavi, batches, sinusoids
+from lemmax.numerics.training.configurations import Arrays, Mahdavi, sinusoids
+from lemmax.numerics.training.jobs import batches
 
 
 class StackedMahdavi(StackedRun):

@@ -17,7 +17,8 @@ import torch
 from torch import Tensor
 
 from lemmax.numerics.engines.run import Measured, Run, measure
-from lemmax.numerics.training.jobs import Arrays, Job
+from lemmax.numerics.training.configurations import Arrays
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 
 

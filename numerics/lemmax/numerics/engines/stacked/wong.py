@@ -16,7 +16,7 @@ from torch import Tensor
 
 from lemmax.numerics.engines.compiled.wong import rows_of
 from lemmax.numerics.engines.stacked.stacks import StackedRun
-from lemmax.numerics.training.jobs import Arrays, Wong
+from lemmax.numerics.training.configurations import Arrays, Wong
 
 PADDING = 1e4
 
