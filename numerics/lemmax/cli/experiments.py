@@ -74,27 +74,37 @@ def reproduce(
     workers: Annotated[int, typer.Option(help="Processes to train in; 0: this one.")] = 0,
     cluster: Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")] = None,
     device: Annotated[str | None, typer.Option(help="A torch device, such as cuda.")] = None,
+    record: Annotated[
+        Path | None, typer.Option(help="Write what was trained, STUDY.jsonl, compact, in a folder.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Draw the figure of an experiment and say what the data say, from results or trained anew.
 
     The results that ship with lemmax are used unless an option says how to train. An interrupted
-    run continues from the results files in the folder.
+    run continues from the results files in the folder. With `--record` they are also written in the
+    compact form in which results ship.
 
     Examples: `lemmax reproduce wong-fig3 --workers 2`, `lemmax reproduce wong-fig4 --recorded`
     """
-    from lemmax.numerics.experiments import experiment
-    from lemmax.numerics.experiments.studies import draw, measure_rows, recorded_rows, write_files
+    from lemmax.numerics.experiments import experiment, studies
 
-    found = experiment(name)
+    chosen = experiment(name)
     path = folder / f"{name}.svg" if figure is None else figure
     trained = bool(scale or cluster or device or workers or folder != Path())
+    if record is not None:
+        if recorded or not trained or device not in (None, "cpu"):
+            raise LemmaxError("Only results that are trained now, on the CPU, can be recorded.")
+        if not record.is_dir():
+            raise LemmaxError(f"There is no folder {record}.")
+        if record.resolve() == folder.resolve():
+            raise LemmaxError("Results are recorded in another folder than their own.")
     if recorded or not trained:
-        rows = recorded_rows(found)
+        rows = studies.recorded_rows(chosen)
     else:
         with working("preparing") as status:
-            rows = measure_rows(
-                found,
+            rows = studies.measure_rows(
+                chosen,
                 scale or "small",
                 folder,
                 workers=workers,
@@ -102,9 +112,13 @@ def reproduce(
                 device=device,
                 progress=status.update,
             )
-    judgements = found.judge(rows)
-    draw(found, rows, path)
-    written = write_files(found, rows, path.parent)
+    judgements = chosen.judge(rows)
+    studies.draw(chosen, rows, path)
+    written = studies.write_files(chosen, rows, path.parent)
+    if record is not None:
+        for study in chosen.studies:
+            file = f"{study.name}.jsonl"
+            studies.record(study, folder / file, record / file)
     if as_json:
         told = [{"claim": j.claim, "verdict": j.verdict, "says": j.sentence} for j in judgements]
         jobs = {study: len(some) for study, some in rows.items()}
@@ -120,5 +134,7 @@ def reproduce(
             out.print(f"{judgement.claim}: {judgement.verdict or 'not decided by these data'}")
     source = "trained results" if trained and not recorded else "recorded results"
     out.print(f"Drawn in {path} from {source}.")
+    if record is not None:
+        out.print(f"Recorded in {record}: {', '.join(study.name for study in chosen.studies)}.")
     if written:
         out.print(f"Written beside it: {len(written)} files, the first of them {written[0]}.")

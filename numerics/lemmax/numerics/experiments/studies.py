@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import platform
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,6 +16,8 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from lemmax.numerics.engines.run import THRESHOLDS
+from lemmax.numerics.experiments.statistics import Estimate, Fit
 from lemmax.numerics.figures import write_figure
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
@@ -70,6 +71,18 @@ class Judgement:
 
 
 Rows: TypeAlias = Mapping[str, Sequence[Row]]
+SATURATED = 0.95  # from this accuracy on growth says nothing
+STRAIGHT = 0.05  # a curve that is called straight leaves its chord by less than this accuracy
+
+
+def linear(curved: Estimate, line: Fit) -> Verdict | None:
+    """Whether a claim of linear growth is reproduced: a straight curve, and R² of a line over .97.
+
+    ``curved`` says how far a quadratic fit leaves its chord. No verdict where it may or may not.
+    """
+    if curved.within(-STRAIGHT, STRAIGHT) and line.r_squared > 0.97:
+        return "reproduced"
+    return "not-reproduced" if curved.apart(-STRAIGHT, STRAIGHT) else None
 
 
 @dataclass(frozen=True)
@@ -135,9 +148,6 @@ def compact(study: Study, rows: Iterable[Row], made_on: Mapping[str, str]) -> st
     return "\n".join(lines) + "\n"
 
 
-_REACHED: tuple[str, ...] = ("0.5", "0.75", "0.95", "0.99")
-
-
 @cache
 def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
     """The machine and the rows of the results that ship with lemmax.
@@ -160,7 +170,7 @@ def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
             raise LemmaxError(f"Line {number} of the recorded {study.name} belongs to no job.")
         job = jobs.pop(key)
         accuracy, *reached = (count / job.config.samples for count in counts)
-        shares = dict(zip(_REACHED, reached, strict=True))
+        shares = dict(zip(map(str, THRESHOLDS), reached, strict=True))
         recent, inspected = (*more, None, None)[:2]
         rows.append(Row(job, steps, loss, accuracy, shares, recent, inspected))
     return header["machine"], tuple(rows)
@@ -269,12 +279,8 @@ def write_files(experiment: Experiment, rows: Rows, folder: Path) -> list[Path]:
 
 
 def record(study: Study, results: Path, target: Path) -> int:
-    """Write the results of a sweep of a study in compact form; how many jobs they are.
-
-    ``python -m lemmax.numerics.experiments.studies STUDY RESULTS TARGET`` does it for a study of a
-    known experiment.
-    """
-    from lemmax.numerics.training.results import read_results
+    """Write the results of a sweep of a study in compact form; how many jobs they are."""
+    from lemmax.numerics.training.results import read_results, write_atomically
 
     header, records = read_results(results)
     if header.get("recipe") != study.recipe.to_json() or header.get("backend") != "numba":
@@ -285,17 +291,5 @@ def record(study: Study, results: Path, target: Path) -> int:
         for job in study.jobs("paper")
         if (key := job.key(study.recipe)) in known
     ]
-    target.write_text(compact(study, rows, machine()), encoding="utf-8")
+    write_atomically(target, compact(study, rows, machine()).encode())
     return len(rows)
-
-
-def _main(name: str, results: str, target: str) -> None:
-    from lemmax.numerics import experiments
-
-    every = [s for e in experiments.EXPERIMENTS for s in experiments.experiment(e).studies]
-    study = next(s for s in every if s.name == name)
-    print(record(study, Path(results), Path(target)), "jobs")
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

@@ -125,9 +125,9 @@ class Task:
 # The name of a function is part of a result's identity, so it outlives the place of its module.
 _EXPERIMENTS = "lemmax.numerics.experiments"
 _MOVED = {
-    f"{_EXPERIMENTS}.bigrams": f"{_EXPERIMENTS}.dana_beside",
-    f"{_EXPERIMENTS}.certified": f"{_EXPERIMENTS}.wong_certified",
-    f"{_EXPERIMENTS}.parity": f"{_EXPERIMENTS}.dana_parity",
+    f"{_EXPERIMENTS}.bigrams": f"{_EXPERIMENTS}.dana.beside",
+    f"{_EXPERIMENTS}.certified": f"{_EXPERIMENTS}.wong.certified",
+    f"{_EXPERIMENTS}.parity": f"{_EXPERIMENTS}.dana.parity",
 }
 
 

@@ -13,16 +13,15 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from lemmax.numerics.experiments.dana_figures import (
+from lemmax.numerics.experiments.dana.curves import (
     HEAD_COUNTS,
-    SATURATED,
     bounds,
     curve,
     published,
     repeated,
 )
 from lemmax.numerics.experiments.statistics import Estimate, Floats, grand_mean, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
+from lemmax.numerics.experiments.studies import SATURATED, Experiment, Judgement, Row, Rows, Study
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.recipes import recipe

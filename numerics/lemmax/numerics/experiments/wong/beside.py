@@ -23,8 +23,8 @@ from lemmax.constructions.compiler import (
     compile_database,
     dimensions,
 )
-from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows
+from lemmax.numerics.experiments.wong import trained_pairs
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.theory.certificates.writing import to_json
@@ -36,20 +36,20 @@ from lemmax.theory.wong.layer_ranks import LayerShape, rank_ceiling
 CERTIFICATES = 4  # compiled layers whose certificates are written
 
 
-@lru_cache(maxsize=wong.DATABASES)
+@lru_cache(maxsize=trained_pairs.DATABASES)
 def database(generated: RandomDatabase) -> Database:
     """The database of a pair."""
     return Database.from_triples(generated.facts())
 
 
-@lru_cache(maxsize=wong.DATABASES)
+@lru_cache(maxsize=trained_pairs.DATABASES)
 def rank_below(generated: RandomDatabase) -> int:
     """A lower bound for the rank of a database: the largest rank of a flattening."""
     tensor = database(generated).tensor()
     return max(flattening_rank(tensor, mode) for mode in range(3))
 
 
-@lru_cache(maxsize=wong.DATABASES)
+@lru_cache(maxsize=trained_pairs.DATABASES)
 def compiled(generated: RandomDatabase) -> CompiledDatabase:
     """The database compiled: every fact is proved when the weights are made."""
     return compile_database(database(generated))
@@ -127,7 +127,7 @@ def pair_of(row: Row) -> Pair:
         c,
         known,
         shape.estimate,
-        wong.database_bound(c.database),
+        trained_pairs.database_bound(c.database),
         rank_ceiling(shape, *sizes),
         rank_below(c.database),
         proved_possible(c),
@@ -141,7 +141,7 @@ def pairs(rows: Sequence[Row]) -> list[Pair]:
 
 def judge(rows: Rows) -> list[Judgement]:
     """Promised, proved possible, proved impossible, and what training did of each."""
-    found = pairs(rows[wong.GUESS.name])
+    found = pairs(rows[trained_pairs.GUESS.name])
     promised = [p for p in found if p.database_bound <= p.layer_estimate]
     possible = [p for p in found if p.possible]
     forbidden = [p for p in found if p.forbidden]
@@ -152,9 +152,10 @@ def judge(rows: Rows) -> list[Judgement]:
     least = min((p.layer_estimate for p in found if p.whole), default=0)
     sentence = (
         f"Of {len(found)} trained pairs {whole} are memorized whole (argmax, recipe "
-        f"{wong.GUESS.recipe.name}), the smallest with d_model + H d_vo = {least}. Equation (10) "
-        f"as printed promises {len(promised)}, of which {sum(p.forbidden for p in promised)} are "
-        f"impossible; {whole - expected} others are memorized without its promise, {len(above)} of "
+        f"{trained_pairs.GUESS.recipe.name}), the smallest with d_model + H d_vo = {least}. "
+        f"Equation (10) as printed promises {len(promised)}, of which "
+        f"{sum(p.forbidden for p in promised)} are impossible; {whole - expected} others are "
+        f"memorized without its promise, {len(above)} of "
         "them although the rank of the database exceeds every rank that the layer can have. In "
         f"{len(possible)} pairs ({len(databases)} databases) the compiled layer is no larger in "
         "any dimension, so that all facts provably fit: training memorizes "
@@ -187,13 +188,13 @@ def _compiled_points(found: Sequence[Pair], repaired: bool) -> tuple[list[int], 
         shape = LayerShape(dims.d_model, dims.d_vo, dims.d_qk, dims.heads)
         sizes = (len(db.keys), len(db.queries), len(db.values))
         x.append(rank_ceiling(shape, *sizes) if repaired else shape.estimate)
-        y.append(rank_below(generated) if repaired else wong.database_bound(generated))
+        y.append(rank_below(generated) if repaired else trained_pairs.database_bound(generated))
     return x, y
 
 
 def draw(rows: Rows, figure: Any) -> None:
     """The rank condition as printed, the ranks as proved, and training where a proof says all."""
-    found = pairs(rows[wong.GUESS.name])
+    found = pairs(rows[trained_pairs.GUESS.name])
     figure.set_size_inches(10.5, 3.4)
     printed, repaired, beside = figure.subplots(1, 3)
     _plane(printed, found, "layer_estimate", "database_bound")
@@ -230,7 +231,7 @@ def draw(rows: Rows, figure: Any) -> None:
 
 def files(rows: Rows) -> dict[str, str]:
     """Certificates of compiled layers that are smaller than a layer that training left short."""
-    short = [p for p in pairs(rows[wong.GUESS.name]) if p.possible and not p.whole]
+    short = [p for p in pairs(rows[trained_pairs.GUESS.name]) if p.possible and not p.whole]
     made = {}
     for generated in list(dict.fromkeys(p.config.database for p in short))[:CERTIFICATES]:
         assert isinstance(generated, RandomDatabase)
@@ -241,6 +242,6 @@ def files(rows: Rows) -> dict[str, str]:
 
 EXPERIMENTS = {
     "wong-beside": Experiment(
-        "wong-beside", "Theory beside training", (wong.GUESS,), judge, draw, files
+        "wong-beside", "Theory beside training", (trained_pairs.GUESS,), judge, draw, files
     )
 }

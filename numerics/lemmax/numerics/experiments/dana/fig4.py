@@ -11,8 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmax.numerics.experiments.dana_figures import (
-    SATURATED,
+from lemmax.numerics.experiments.dana.curves import (
     as_coded,
     bounds,
     draw_bounds,
@@ -22,7 +21,7 @@ from lemmax.numerics.experiments.dana_figures import (
     repetitions,
 )
 from lemmax.numerics.experiments.statistics import Estimate, Floats, fit, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
+from lemmax.numerics.experiments.studies import SATURATED, Experiment, Judgement, Row, Rows, Study
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.recipes import recipe

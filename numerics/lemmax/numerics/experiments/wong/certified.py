@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.experiments.wong import trained_pairs
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Wong
 from lemmax.numerics.training.jobs import Job
@@ -30,7 +30,7 @@ LAYERS, MOST = 24, 20  # layers that are trained, and fractional bits that are t
 
 def jobs(scale: Scale) -> list[Job]:
     """The first of the pairs of Figure 3."""
-    return wong.pairs("small")[: LAYERS // 2 if scale == "small" else LAYERS]
+    return trained_pairs.pairs("small")[: LAYERS // 2 if scale == "small" else LAYERS]
 
 
 def inspect(job: Job, weights: Arrays) -> dict[str, Any]:
@@ -50,7 +50,10 @@ def inspect(job: Job, weights: Arrays) -> dict[str, Any]:
 
 
 STUDY = Study(
-    "wong-certified", wong.GUESS.recipe, jobs, "lemmax.numerics.experiments.certified:inspect"
+    "wong-certified",
+    trained_pairs.GUESS.recipe,
+    jobs,
+    "lemmax.numerics.experiments.certified:inspect",
 )
 
 

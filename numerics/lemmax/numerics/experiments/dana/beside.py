@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lemmax.constructions.dana.associations import AssociativeMemory, associative_memory
-from lemmax.numerics.experiments import dana_parity as parity
+from lemmax.numerics.experiments.dana import parity as parity
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Dana

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from lemmax.constructions.mahdavi.memory import ContextMemory, memorize
-from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
+from lemmax.numerics.experiments.mahdavi import sizes as mahdavi
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Mahdavi, sinusoids

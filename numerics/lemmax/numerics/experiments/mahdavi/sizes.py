@@ -13,7 +13,17 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, fit, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.experiments.studies import (
+    SATURATED,
+    STRAIGHT,
+    Experiment,
+    Judgement,
+    Row,
+    Rows,
+    Scale,
+    Study,
+    linear,
+)
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Mahdavi
 from lemmax.numerics.training.jobs import Job
@@ -21,7 +31,6 @@ from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 
 D, T, SMALL = 16, 400, 3
-SATURATED, STRAIGHT = 0.95, 0.05
 FLAT = 0.05  # a share of T for each doubling of d_h, below which a curve counts as flat
 Size: TypeAlias = tuple[int, int, int]
 
@@ -128,12 +137,8 @@ def judge_heads(rows: Rows) -> list[Judgement]:
         f"of a line through the means is {line.r_squared:.3f}, and a quadratic fit leaves its "
         f"chord by {curved} of T."
     )
-    verdict: Verdict | None = None
-    if curved.within(-STRAIGHT, STRAIGHT) and line.r_squared > 0.97:
-        verdict = "reproduced"
-    elif curved.apart(-STRAIGHT, STRAIGHT):
-        verdict = "not-reproduced"
-    elif not curved.within(-STRAIGHT, STRAIGHT):
+    verdict = linear(curved, line)
+    if verdict is None and not curved.within(-STRAIGHT, STRAIGHT):
         sentence = f"{sentence} {undecided(curved, STRAIGHT, _number(found))}"
     return [Judgement("mahdavi/linear-in-heads", verdict, sentence)]
 
