@@ -31,7 +31,7 @@ def assumptions(
 
     Example: `lemmax assumptions --model minilm --text essay.txt --layer 1 --layer 2`
     """
-    from lemmax.numerics.pretrained.assumptions import arrays_report, minilm_report
+    from lemmax.numerics.pretrained.reports import arrays_report, minilm_report
 
     if model == "minilm":
         if text is None:
