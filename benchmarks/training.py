@@ -20,8 +20,8 @@ import numpy as np
 import torch
 from benchmarks.peers import AllPositions, ListOfHeads, Loop, wong_module
 
-from lemmax.numerics.engines import plan, start
 from lemmax.numerics.engines.reference import ReferenceRun
+from lemmax.numerics.engines.register import plan, start
 from lemmax.numerics.engines.run import Run
 from lemmax.numerics.training.configurations import Dana, Mahdavi, RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job

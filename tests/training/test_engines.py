@@ -17,9 +17,10 @@ pytest.importorskip("numba", reason="the compiled engine is one of those compare
 
 import torch
 
-from lemmax.numerics.engines import BACKENDS, UnknownBackend, plan, start, train
 from lemmax.numerics.engines.compiled.loops import exponentials
+from lemmax.numerics.engines.register import BACKENDS, UnknownBackend, plan, start
 from lemmax.numerics.engines.stacked.stacks import Stack
+from lemmax.numerics.engines.trained import train
 from lemmax.numerics.training.configurations import Arrays, Dana, RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
@@ -212,7 +213,7 @@ def test_exponentials_are_good_to_two_units_in_the_last_place(dtype: str) -> Non
 
 _PROGRAM = """
 import hashlib
-from lemmax.numerics.engines import start
+from lemmax.numerics.engines.register import start
 from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe

@@ -14,7 +14,7 @@ import pytest
 import torch
 
 from lemmax.constructions import compile_database
-from lemmax.numerics.engines import train
+from lemmax.numerics.engines.trained import train
 from lemmax.numerics.training.configurations import Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.models import WongLayer

@@ -18,7 +18,7 @@ import pytest
 
 pytest.importorskip("torch", reason="sweeps are tested with the stacked engine")
 
-from lemmax.numerics.engines import plan, start
+from lemmax.numerics.engines.register import plan, start
 from lemmax.numerics.training import workers
 from lemmax.numerics.training.configurations import Dana, RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job

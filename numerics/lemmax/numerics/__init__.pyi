@@ -1,4 +1,4 @@
-from .engines import train as train
+from .engines.trained import train as train
 from .experiments import experiment as experiment
 from .pretrained.assumptions import check_assumptions as check_assumptions
 from .training.configurations import Dana as Dana, Mahdavi as Mahdavi, Wong as Wong

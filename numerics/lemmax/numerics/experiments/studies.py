@@ -183,7 +183,7 @@ def recorded_rows(experiment: Experiment) -> dict[str, tuple[Row, ...]]:
 
 def rerun(study: Study, rows: Sequence[Row]) -> list[Row]:
     """Train the jobs of some rows again, as they were trained."""
-    from lemmax.numerics.engines import train
+    from lemmax.numerics.engines.trained import train
     from lemmax.numerics.training.sweeps import function_named
 
     jobs = [row.job for row in rows]

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmax.numerics.engines import engine, plan, start
+from lemmax.numerics.engines.register import engine, plan, start
 from lemmax.numerics.engines.run import Run
 from lemmax.numerics.training.jobs import Job, job_from_json
 from lemmax.numerics.training.recipes import Recipe, recipe
