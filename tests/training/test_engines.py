@@ -74,7 +74,7 @@ def test_float64_agrees_after_a_hundred_steps(
 @pytest.mark.parametrize(
     ("backend", "name"),
     [
-        # compiling the kernel a second time is most of this test
+        # compiling the loop a second time is most of this test
         pytest.param(*case, marks=[pytest.mark.slow] * (case[0] == "numba" and case[1] in MAHDAVI))
         for case in CASES
     ],
@@ -139,7 +139,7 @@ def test_a_second_run_and_a_resumed_run_are_bit_equal(
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_model_that_has_stopped_leaves_and_the_others_keep_their_bits(backend: str) -> None:
+def test_a_model_that_has_stopped_is_kept_and_the_others_keep_their_bits(backend: str) -> None:
     jobs = [Job(Wong(4, 3, 3, 2, RandomDatabase(s, 6 + 8 * s)), s) for s in range(6)]
     free = recipe("wong-guess").changed(steps=300)
     stopping = free.changed(stop=0.5, check_every=50)

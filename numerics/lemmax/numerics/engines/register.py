@@ -16,8 +16,13 @@ from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
 
-_MODULES = {"numba": "compiled.runs", "reference": "reference", "torch": "stacked.groups"}
-BACKENDS = tuple(_MODULES)
+MODULES = {
+    "numba": "lemmax.numerics.engines.compiled.runs",
+    "reference": "lemmax.numerics.engines.reference",
+    "torch": "lemmax.numerics.engines.stacked.groups",
+}
+"""The module of every backend, imported when the backend is asked for."""
+BACKENDS = tuple(MODULES)
 
 
 class UnknownBackend(LemmaxError):
@@ -30,7 +35,7 @@ def engine(backend: str) -> Any:
         known = ", ".join(BACKENDS)
         raise UnknownBackend(f"There is no backend {backend!r}; known backends are {known}.")
     try:
-        return import_module(f"lemmax.numerics.engines.{_MODULES[backend]}")
+        return import_module(MODULES[backend])
     except ModuleNotFoundError as error:
         if error.name is None or error.name.startswith("lemmax"):
             raise

@@ -86,7 +86,7 @@ class Task:
         engine(self.backend)
 
     def run(self) -> list[dict[str, Any]]:
-        """Train the group, from its checkpoint if there is one; one record a job."""
+        """Train the group, from its checkpoint if there is one; one record per job."""
         jobs = [job_from_json(json.loads(text)) for text in self.jobs]
         with _single_thread(self.backend):
             run = start(jobs, self.recipe, self.backend, None, self.device)
@@ -117,8 +117,9 @@ class Task:
 
     @property
     def key(self) -> str:
-        """A hash of all that the state of the run depends on."""
-        text = canonical([self.jobs, self.recipe.to_json(), self.backend])
+        """A hash of all that the state of the run depends on, and of the form of the state."""
+        form = ["whole groups"] if self.backend == "torch" else []
+        text = canonical([self.jobs, self.recipe.to_json(), self.backend, *form])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 

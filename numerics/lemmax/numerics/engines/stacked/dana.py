@@ -91,12 +91,11 @@ class StackedDana(StackedRun):
             found |= {"W_2": w["W_2"][: c.width, : c.d].T}
         return {name: found[name].copy() for name in c.shapes()}
 
-    def select(self) -> None:
-        G = len(self.active)
-        configs = [self.configs[number] for number in self.active]
+    def load(self) -> None:
+        G = len(self.jobs)
         scale: float | Tensor = 1.0
         if self.scaled:
-            scale = self.tensor([1 / math.sqrt(c.d_h) for c in configs])[:, None, None, None]
+            scale = self.tensor([1 / math.sqrt(c.d_h) for c in self.configs])[:, None, None, None]
         self.attention = PairAttention(self.d_h, self.N, scale)
         options = {"dtype": self.dtype, "device": self.device}
         self.doutput = torch.zeros(G * self.N * self.N, self.d, **options)
@@ -108,11 +107,10 @@ class StackedDana(StackedRun):
         self, samples: np.ndarray[tuple[int, ...], np.dtype[np.int64]], counts: object
     ) -> None:
         """Take the rows of a step: sample numbers (G × rows) and how often each occurs."""
-        G, N = len(self.active), self.N
+        G, N = len(self.jobs), self.N
         pair, target = np.zeros((G, self.rows), np.int64), np.zeros((G, self.rows), np.int64)
         weight = np.zeros((G, self.rows))
-        for g, number in enumerate(self.active):
-            sequences, targets = self.data[number]
+        for g, (sequences, targets) in enumerate(self.data):
             count = len(targets) if counts is None else int((samples[g] >= 0).sum())
             chosen = samples[g, :count]
             pair[g, :count] = sequences[chosen, 0] * N + sequences[chosen, 1]
@@ -133,9 +131,9 @@ class StackedDana(StackedRun):
         epoch, number = epoch_of(self.jobs[0], self.recipe, step)
         if epoch != self.epoch:
             self.epoch = epoch
-            self.order = [batches(self.jobs[n], self.recipe, epoch) for n in self.active]
-        samples = np.full((len(self.active), self.rows), -1)
-        counts = np.zeros((len(self.active), self.rows))
+            self.order = [batches(job, self.recipe, epoch) for job in self.jobs]
+        samples = np.full((len(self.jobs), self.rows), -1)
+        counts = np.zeros((len(self.jobs), self.rows))
         for g, order in enumerate(self.order):
             assert order is not None
             often = np.bincount(order[number])
@@ -146,7 +144,7 @@ class StackedDana(StackedRun):
     def gradient(self, step: int) -> None:
         self._batch(step)
         p, g = self.stack.parameters, self.stack.gradients
-        G, N, d = len(self.active), self.N, self.d
+        G, N, d = len(self.jobs), self.N, self.d
         base = torch.bmm(p["e"], p["W_in"]) if self.shared else p["e"]
         X = (base[:, None] + p["pos"][:, :, None]).flatten(1, 2)  # first tokens, then last ones
         sums, output = self.attention.forward(X, p["W_QKV"], p["W_O"])
@@ -165,8 +163,7 @@ class StackedDana(StackedRun):
         logits = torch.bmm(hidden, p["W_U"])
         if self.counts:
             right = (logits.argmax(-1, keepdim=True) == self.target).to(self.dtype) * self.weight
-            for number, value in zip(self.active, right.double().sum((1, 2)).tolist(), strict=True):
-                self.recent[number].append(value)
+            self.note(right.double().sum((1, 2)).tolist())
         error = torch.softmax(logits, -1)
         error.scatter_add_(2, self.target, torch.full_like(self.weight, -1.0))
         dhidden = torch.bmm(error, p["W_U"].transpose(1, 2)).mul_(self.weight)

@@ -40,8 +40,8 @@ class StackedMahdavi(StackedRun):
         shapes = self.config.shapes()
         return {n: weights[n].reshape(shape).cpu().numpy().copy() for n, shape in shapes.items()}
 
-    def select(self) -> None:
-        chosen = [self.data[number] for number in self.active]
+    def load(self) -> None:
+        chosen = self.data
         self.queries = torch.stack([self.tensor(queries) for queries, _, _ in chosen])
         self.contexts = torch.stack([self.tensor(contexts) for _, contexts, _ in chosen])
         kind = torch.int64 if self.config.classes else self.dtype
@@ -58,7 +58,7 @@ class StackedMahdavi(StackedRun):
         epoch, number = epoch_of(self.jobs[0], self.recipe, step)
         if epoch != self.epoch:
             self.epoch = epoch
-            orders = [batches(self.jobs[n], self.recipe, epoch) for n in self.active]
+            orders = [batches(job, self.recipe, epoch) for job in self.jobs]
             self.order = self.tensor(np.stack([o for o in orders if o is not None]), torch.int64)
         chosen = self.order[:, number]
 

@@ -88,14 +88,13 @@ class StackedWong(StackedRun):
             "W_O": w["W_O"].reshape(H, self.b, -1)[:h, :d_vo, :d].copy(),
         }
 
-    def select(self) -> None:
-        G, P, S, R, V = len(self.active), self.P, self.S, self.R, self.V
+    def load(self) -> None:
+        G, P, S, R, V = len(self.jobs), self.P, self.S, self.R, self.V
         inputs = np.full((G, P), V)
         token, key = np.full((G, S + R), P - 1), np.full((G, R), P - 1)
         weight = np.zeros((G, S + R))
         places, shares = [], []
-        for g, number in enumerate(self.active):
-            data = self.data[number]
+        for g, data in enumerate(self.data):
             facts, subjects = len(data.key), len(data.subject)
             inputs[g, : len(data.inputs)] = data.inputs
             token[g, :subjects], token[g, S : S + facts] = data.subject, data.query
@@ -127,7 +126,7 @@ class StackedWong(StackedRun):
 
     def gradient(self, step: int) -> None:
         p, g = self.stack.parameters, self.stack.gradients
-        G, P, S, R, d, H = len(self.active), self.P, self.S, self.R, self.d, self.H
+        G, P, S, R, d, H = len(self.jobs), self.P, self.S, self.R, self.d, self.H
         A, C = self.H * self.a, self.H * (2 * self.a + self.b)
         # forward
         X = p["W_E"].view(-1, d).index_select(0, self.inputs).view(G, P, d)
