@@ -1,6 +1,6 @@
 """How much faster than the loop one would write first: ratios of CPU time, in one process.
 
-    python -m benchmarks.training [wong] [groups] [dana] [mahdavi] [--runs 5] [--json FILE]
+    python -m benchmarks.training [wong] [groups] [dana] [mahdavi] [vmap] [--runs 5] [--json FILE]
 
 One thread; each run measures the loop and the engines in turn, so that what else the machine does
 hits both; the table has the median ratio of the runs and their range.
@@ -12,13 +12,14 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from benchmarks.peers import AllPositions, ListOfHeads, Loop, wong_module
+from benchmarks.vmapped import Vmapped
 
 from lemmax.numerics.engines.reference import ReferenceRun
 from lemmax.numerics.engines.register import plan, start
@@ -47,7 +48,7 @@ def wong_jobs(count: int = 256) -> list[Job]:
     return jobs
 
 
-def _engine_seconds(runs: list[Run], steps: int) -> float:
+def _engine_seconds(runs: Sequence[Run | Vmapped], steps: int) -> float:
     """CPU seconds for one step of all runs."""
     for run in runs:
         run.advance(run.step + 1)  # compiled and warm
@@ -134,6 +135,44 @@ def mahdavi() -> dict[str, float]:
     return found
 
 
+def vmap() -> dict[str, float]:
+    """Groups by ``torch.func.vmap`` against the hand-written stacks and the reference loop."""
+    dana_code = recipe("dana-code")
+    cases: dict[str, tuple[list[Job], Recipe]] = {
+        "wong, 256 layers": (wong_jobs(), recipe("wong-guess")),
+        "dana N = 50, d = 10, H = 20, groups of 16": (
+            [Job(Dana(50, 10, 10, 20), s) for s in range(16)],
+            recipe("dana-text").changed(pool=102_400),
+        ),
+        "dana per-head maps, groups of 16": (
+            [Job(Dana(50, 10, 4, 20, "per-head"), s) for s in range(16)],
+            dana_code,
+        ),
+        "dana N = 70, MLP of width 48, groups of 16": (
+            [Job(Dana(70, 10, 10, 1, width=48), s) for s in range(16)],
+            recipe("dana-code-mlp"),
+        ),
+    }
+    for shared in (False, True):
+        kind = "shared context" if shared else "own contexts"
+        for d, n, H in ((64, 32, 20), (16, 8, 4)):
+            name = f"mahdavi d = {d}, n = {n}, H = {H}, {kind}, groups of 4"
+            config = Mahdavi(d, n, H, 1024, shared_context=shared)
+            chosen = recipe("mahdavi-code").changed(epochs=None)
+            cases[name] = [Job(config, s) for s in range(4)], chosen
+    ratios = {}
+    for name, (jobs, chosen) in cases.items():
+        numbers = plan(jobs, chosen, "torch", None if "wong" in name else len(jobs))
+        groups = [[jobs[n] for n in members] for members in numbers]
+        loop = _engine_seconds([ReferenceRun([job], chosen) for job in jobs], 2)
+        stacked = _engine_seconds([start(group, chosen, "torch") for group in groups], 4)
+        mapped = _engine_seconds([Vmapped(group, chosen) for group in groups], 4)
+        ratios[f"{name}: vmap / stacks"] = mapped / stacked
+        ratios[f"{name}: loop / stacks"] = loop / stacked
+        ratios[f"{name}: loop / vmap"] = loop / mapped
+    return ratios
+
+
 TARGETS = {
     "wong torch / list of heads": 8,
     "wong numba / list of heads": 25,
@@ -159,6 +198,7 @@ def main() -> None:
         "groups": groups,
         "dana": dana,
         "mahdavi": mahdavi,
+        "vmap": vmap,
     }
     measured: dict[str, list[float]] = {}
     for name in options.what:
@@ -168,7 +208,7 @@ def main() -> None:
     for ratio, values in measured.items():
         target = f"  (wanted: {TARGETS[ratio]})" if ratio in TARGETS else ""
         spread = f"{min(values):.1f}–{max(values):.1f}"
-        print(f"{ratio:58s} {statistics.median(values):7.1f}×  {spread}{target}", flush=True)
+        print(f"{ratio:72s} {statistics.median(values):7.1f}×  {spread}{target}", flush=True)
     if options.json is not None:
         data: dict[str, Any] = {"runs": options.runs, "ratios": measured}
         options.json.write_text(json.dumps(data, indent=1) + "\n")
