@@ -73,12 +73,12 @@ def wong() -> dict[str, float]:
     naive = cpu(lambda: [loop.step() for loop in loops for _ in range(2)]) / 2
     stacked: list[Run] = [ReferenceRun([job], chosen) for job in jobs]
     heads = cpu(lambda: [run.advance(2) for run in stacked]) / 2
-    found = {}
+    ratios = {}
     for backend in ("torch", "numba"):
         seconds = _engine_seconds(_runs(jobs, chosen, backend), 20 if backend == "numba" else 8)
-        found[f"wong {backend} / list of heads"] = naive / seconds
-        found[f"wong {backend} / stacked heads"] = heads / seconds
-    return found
+        ratios[f"wong {backend} / list of heads"] = naive / seconds
+        ratios[f"wong {backend} / stacked heads"] = heads / seconds
+    return ratios
 
 
 def groups() -> dict[str, float]:
@@ -86,12 +86,12 @@ def groups() -> dict[str, float]:
     jobs, chosen = wong_jobs(), recipe("wong-guess")
     stacked: list[Run] = [ReferenceRun([job], chosen) for job in jobs]
     naive = cpu(lambda: [run.advance(1) for run in stacked])
-    found = {}
+    ratios = {}
     for size in (1, 2, 4, 8, 16, 32, 64, 128, 256):
-        found[f"wong groups of {size} / stacked heads"] = naive / _engine_seconds(
+        ratios[f"wong groups of {size} / stacked heads"] = naive / _engine_seconds(
             _runs(jobs, chosen, "torch", size), 2
         )
-    return found
+    return ratios
 
 
 def dana() -> dict[str, float]:
@@ -104,20 +104,20 @@ def dana() -> dict[str, float]:
     loop.step(batch)
     listed = cpu(lambda: [loop.step(batch) for _ in range(8)]) / 8
     vectorised = _engine_seconds([ReferenceRun([job], chosen)], 8)
-    found = {}
+    ratios = {}
     cases = [("numba", 1), *(("torch", size) for size in (1, 4, 16, 64))]
     for backend, size in cases:
         runs = _runs([Job(config, s) for s in range(size)], chosen, backend, size)
         seconds = _engine_seconds(runs, 90 if backend == "numba" else max(2, 16 // size)) / size
         name = backend if backend == "numba" else f"torch, groups of {size}"
-        found[f"dana {name} / list of MultiheadAttention"] = listed / seconds
-        found[f"dana {name} / vectorised heads"] = vectorised / seconds
-    return found
+        ratios[f"dana {name} / list of MultiheadAttention"] = listed / seconds
+        ratios[f"dana {name} / vectorised heads"] = vectorised / seconds
+    return ratios
 
 
 def mahdavi() -> dict[str, float]:
     """H = 20, n = 32, d = 64, batches of 256, with the embedding of the public code."""
-    found = {}
+    ratios = {}
     chosen = recipe("mahdavi-code").changed(epochs=None)
     for shared in (False, True):
         config = Mahdavi(64, 32, 20, 1024, shared_context=shared)
@@ -131,8 +131,8 @@ def mahdavi() -> dict[str, float]:
         naive = cpu(lambda loop=loop, batch=batch: loop.step(batch))  # type: ignore[misc]
         seconds = _engine_seconds([start([job], chosen, "torch")], 10)
         kind = "shared context" if shared else "own contexts"
-        found[f"mahdavi torch, {kind} / all positions"] = naive / seconds
-    return found
+        ratios[f"mahdavi torch, {kind} / all positions"] = naive / seconds
+    return ratios
 
 
 def vmap() -> dict[str, float]:

@@ -55,5 +55,5 @@ def experiment(name: str) -> Experiment:
         known = ", ".join(EXPERIMENTS)
         raise UnknownExperiment(f"There is no experiment {name!r}; known are {known}.")
     module = import_module(f"lemmax.numerics.experiments.{EXPERIMENTS[name]}")
-    found: Experiment = module.EXPERIMENTS[name]
-    return found
+    chosen: Experiment = module.EXPERIMENTS[name]
+    return chosen

@@ -115,13 +115,13 @@ def row_of(job: Job, record: Mapping[str, Any]) -> Row:
 
 def machine() -> dict[str, str]:
     """What the last bits of a compiled run depend on."""
-    found = {"machine": platform.machine(), "cpu": _cpu()}
+    known = {"machine": platform.machine(), "cpu": _cpu()}
     for package in ("numba", "llvmlite", "numpy"):
         try:
-            found[package] = version(package)
+            known[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "none"
-    return found
+            known[package] = "none"
+    return known
 
 
 def _cpu() -> str:
@@ -214,7 +214,7 @@ def measure_rows(
         raise LemmaxError(f"There is no folder {folder}.")
     _check_device(device)
     backend = "numba" if device in (None, "cpu") else "torch"
-    found = {}
+    rows = {}
     for study in experiment.studies:
         jobs = study.jobs(chosen)
 
@@ -234,8 +234,8 @@ def measure_rows(
             inspect=study.inspect,
             progress=tell,
         )
-        found[study.name] = tuple(row_of(*pair) for pair in zip(jobs, records, strict=True))
-    return found
+        rows[study.name] = tuple(row_of(*pair) for pair in zip(jobs, records, strict=True))
+    return rows
 
 
 def _scale(name: str) -> Scale:

@@ -59,7 +59,7 @@ class RandomDatabase:
 
 @dataclass(frozen=True)
 class Wong:
-    """Wong's layer on a database: heads alike, one row of the data a triple.
+    """Wong's layer on a database: heads alike, one row of the data per triple.
 
     ``database`` is a generator or the triples themselves, as token numbers 0, 1, 2, …
 
@@ -253,7 +253,7 @@ class Mahdavi:
 
     @property
     def outputs(self) -> int:
-        """The number of outputs: one a class, or one."""
+        """The number of outputs: one per class, or one."""
         return self.classes or 1
 
     @property
@@ -291,7 +291,7 @@ class Mahdavi:
 
 
 def sinusoids(positions: int, d: int) -> NDArray[np.float64]:
-    """The sinusoidal encoding, one row a position; d is even."""
+    """The sinusoidal encoding, one row per position; d is even."""
     angle = np.arange(positions)[:, None] * np.exp(np.arange(0, d, 2) * (-np.log(1e4) / d))
     table = np.empty((positions, d))
     table[:, 0::2], table[:, 1::2] = np.sin(angle), np.cos(angle)

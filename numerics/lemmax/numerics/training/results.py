@@ -72,10 +72,10 @@ class Results:
                 f"from {ours['name']!r} in {', '.join(names)}; give another file."
             )
         for name in sorted({*self.identity, *header} - {"lemmax-results"}):
-            found, wanted = header.get(name), self.identity.get(name)
-            if found != wanted:
+            given, wanted = header.get(name), self.identity.get(name)
+            if given != wanted:
                 raise ResultsError(
-                    f"{self.path} was made with {name} {found!r}, not {wanted!r}; "
+                    f"{self.path} was made with {name} {given!r}, not {wanted!r}; "
                     "give another file."
                 )
 

@@ -139,8 +139,8 @@ def function_named(name: str) -> Callable[..., Any]:
     3.0
     """
     module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(_MOVED.get(module, module)), function)
-    return found
+    named: Callable[..., Any] = getattr(import_module(_MOVED.get(module, module)), function)
+    return named
 
 
 def save(run: Run, path: Path, key: str) -> None:

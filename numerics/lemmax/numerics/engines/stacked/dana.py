@@ -58,7 +58,7 @@ class StackedDana(StackedRun):
         mixed = np.zeros((config.H, config.inner, 3, self.d_h))
         for place, name in enumerate(("W_Q", "W_K", "W_V")):
             mixed[:, :, place, : config.d_h] = weights[name].transpose(0, 2, 1)
-        found = {
+        stacked = {
             "e": weights["e"],
             "pos": weights["pos"],
             "W_QKV": mixed.reshape(config.H, config.inner, 3 * self.d_h),
@@ -66,16 +66,20 @@ class StackedDana(StackedRun):
             "W_U": weights["W_U"].T,
         }
         if self.shared:
-            found |= {"W_in": weights["W_in"].T, "W_out": weights["W_out"].T}
+            stacked |= {"W_in": weights["W_in"].T, "W_out": weights["W_out"].T}
         if config.width:
-            found |= {"W_1": weights["W_1"].T, "b_1": weights["b_1"][None], "W_2": weights["W_2"].T}
-        return found
+            stacked |= {
+                "W_1": weights["W_1"].T,
+                "b_1": weights["b_1"][None],
+                "W_2": weights["W_2"].T,
+            }
+        return stacked
 
     def outward(self, number: int, weights: dict[str, Tensor]) -> Arrays:
         c = self.configs[number]
         w = {name: tensor.cpu().numpy() for name, tensor in weights.items()}
         mixed = w["W_QKV"].reshape(self.H, self.p, 3, self.d_h)[: c.H, : c.inner, :, : c.d_h]
-        found = {
+        own = {
             "e": w["e"][:, : c.d],
             "pos": w["pos"][:, : c.inner],
             "W_Q": mixed[:, :, 0].transpose(0, 2, 1),
@@ -85,11 +89,11 @@ class StackedDana(StackedRun):
             "W_U": w["W_U"][: c.d].T,
         }
         if self.shared:
-            found |= {"W_in": w["W_in"][: c.d, : c.d_h].T, "W_out": w["W_out"][: c.d_h, : c.d].T}
+            own |= {"W_in": w["W_in"][: c.d, : c.d_h].T, "W_out": w["W_out"][: c.d_h, : c.d].T}
         if c.width:
-            found |= {"W_1": w["W_1"][: c.d, : c.width].T, "b_1": w["b_1"][0, : c.width]}
-            found |= {"W_2": w["W_2"][: c.width, : c.d].T}
-        return {name: found[name].copy() for name in c.shapes()}
+            own |= {"W_1": w["W_1"][: c.d, : c.width].T, "b_1": w["b_1"][0, : c.width]}
+            own |= {"W_2": w["W_2"][: c.width, : c.d].T}
+        return {name: own[name].copy() for name in c.shapes()}
 
     def load(self) -> None:
         G = len(self.jobs)

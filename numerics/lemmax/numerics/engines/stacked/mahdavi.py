@@ -109,13 +109,13 @@ class StackedMahdavi(StackedRun):
         dmixed = torch.bmm(doutput, W_O.transpose(1, 2)).view(G, B, H, v, 1)
         dA = (dmixed * V).sum(3)
         dscores = (dA - (dA * A).sum(-1, keepdim=True)).mul_(A)
-        found = scores.backward(dscores, A, dmixed)
+        back = scores.backward(dscores, A, dmixed)
         if c.embedding:
             g["b_D"].copy_(dlogits.sum(1, keepdim=True))
-            torch.baddbmm(found.W_in, queries.transpose(1, 2), found.x, out=g["W_in"])
-            g["b_in"].copy_(found.fixed.sum(1, keepdim=True) + found.x.sum(1, keepdim=True))
-        g["W_V"].copy_(found.values.view(G, d, H, v).transpose(1, 2))
-        dM = found.M.mul(root)
+            torch.baddbmm(back.W_in, queries.transpose(1, 2), back.x, out=g["W_in"])
+            g["b_in"].copy_(back.fixed.sum(1, keepdim=True) + back.x.sum(1, keepdim=True))
+        g["W_V"].copy_(back.values.view(G, d, H, v).transpose(1, 2))
+        dM = back.M.mul(root)
         g["W_Q"].copy_(torch.matmul(dM, p["W_K"]))
         g["W_K"].copy_(torch.matmul(dM.transpose(2, 3), p["W_Q"]))
 

@@ -124,11 +124,11 @@ def draw_bounds(axes: Any, x: Floats, promised: Mapping[str, Floats]) -> None:
 def draw_means(axes: Any, x: Floats, y: Floats, colour: str, label: str, marker: str = "o") -> None:
     """Mean accuracies with Student's 95 % intervals over the repetitions."""
     sizes = np.unique(x)
-    found = [mean(y[x == size]) for size in sizes]
-    half = np.array([e.high - e.value for e in found])
+    means = [mean(y[x == size]) for size in sizes]
+    half = np.array([e.high - e.value for e in means])
     axes.errorbar(
         sizes,
-        [e.value for e in found],
+        [e.value for e in means],
         yerr=np.where(np.isfinite(half), half, 0.0),
         fmt=marker,
         color=colour,

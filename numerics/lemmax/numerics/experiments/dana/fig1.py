@@ -69,14 +69,15 @@ def heads_differences(rows: Rows) -> tuple[float, float]:
 
 def judge_heads(rows: Rows) -> list[Judgement]:
     """Linear below saturation: the quadratic fit leaves its chord by at most .05."""
-    found = rows[HEADS.name]
-    x, y = curve(found, "H")
+    trained = rows[HEADS.name]
+    x, y = curve(trained, "H")
     below = below_saturation(x, y)
     line, curved = fit(x[below], y[below], 1), bow(x[below], y[below])
     gap, mapped = heads_differences(rows)
     sentence = (
         f"Accuracy grows by {line.leading} a head (R² = {line.r_squared:.3f}, "
-        f"{repetitions(found)}, below {SATURATED}); a quadratic fit leaves its chord by {curved}. "
+        f"{repetitions(trained)}, below {SATURATED}); a quadratic fit leaves its chord by "
+        f"{curved}. "
         f"Mean absolute difference from the authors' recorded curve: {gap:.3f}; it would be "
         f"{mapped:.3f} with the shared maps that their code leaves out where d_h = d."
     )
@@ -85,18 +86,18 @@ def judge_heads(rows: Rows) -> list[Judgement]:
 
 def judge_head_dimension(rows: Rows) -> list[Judgement]:
     """Convex with shared maps, as in the code; with a map for each head, as in equation (1)?"""
-    found = rows[HEAD_DIMENSION.name]
+    trained = rows[HEAD_DIMENSION.name]
     told, curves = [], {}
     for maps in ("code", "per-head"):
-        x, y = curve(found, "d_h", maps)
+        x, y = curve(trained, "d_h", maps)
         curves[maps] = bow(x, y)
         name = "shared maps" if maps == "code" else "a map for each head"
         told.append(f"{name}: exponent {exponent(x, y)}, below its chord by {curves[maps]}")
-    x, y = curve(found, "d_h")
+    x, y = curve(trained, "d_h")
     gap = difference(x, y, published()["head-dimension"])
     power = exponent(x, y)
     sentence = (
-        f"{'; '.join(told)} ({repetitions(found)}). Mean absolute difference from the authors' "
+        f"{'; '.join(told)} ({repetitions(trained)}). Mean absolute difference from the authors' "
         f"recorded curve, shared maps: {gap:.3f}."
     )
     convex = {maps: c.low > 0 for maps, c in curves.items()}

@@ -50,15 +50,15 @@ COEFFICIENT = Study(  # d = 10 is in HEADS
 
 def judge_dimension(rows: Rows) -> list[Judgement]:
     """Two slopes: up to d = d_h, and beyond, where it is surely less than half as steep."""
-    found = rows[DIMENSION.name]
-    x, y = curve(found, "d")
+    trained = rows[DIMENSION.name]
+    x, y = curve(trained, "d")
     up, beyond = fit(x[x <= 10], y[x <= 10], 1), fit(x[x >= 10], y[x >= 10], 1)
     curved = bow(x[x <= 10], y[x <= 10])
     gap = difference(x, y, published()["dimension"])
     sentence = (
         f"Accuracy grows by {up.leading} a dimension up to d = d_h = 10 (R² = {up.r_squared:.3f}, "
         f"a quadratic fit leaves its chord by {curved}) and by {beyond.leading} beyond "
-        f"({repetitions(found)}). Mean absolute difference from the authors' recorded curve: "
+        f"({repetitions(trained)}). Mean absolute difference from the authors' recorded curve: "
         f"{gap:.3f}."
     )
     verdict: Verdict | None = None
@@ -72,20 +72,20 @@ def judge_dimension(rows: Rows) -> list[Judgement]:
 
 def coefficients(points: Mapping[int, tuple[Floats, Floats]]) -> dict[int, float]:
     """For each d the associations gained by a head: N² times the slope below saturation."""
-    found = {}
+    gains = {}
     for d, (x, y) in points.items():
         below = below_saturation(x, y)
-        found[d] = N**2 * fit(x[below], y[below], 1).leading.value
-    return found
+        gains[d] = N**2 * fit(x[below], y[below], 1).leading.value
+    return gains
 
 
 def by_dimension(rows: Rows) -> dict[int, list[Row]]:
     """The rows of the sweeps over H at d = d_h, for each d."""
-    found: dict[int, list[Row]] = {}
+    dimensions: dict[int, list[Row]] = {}
     for row in (*rows[COEFFICIENT.name], *rows[HEADS.name]):
         assert isinstance(row.job.config, Dana)
-        found.setdefault(row.job.config.d, []).append(row)
-    return {d: found[d] for d in sorted(found)}
+        dimensions.setdefault(row.job.config.d, []).append(row)
+    return {d: dimensions[d] for d in sorted(dimensions)}
 
 
 def power(by_d: Mapping[int, float], first: int, last: int) -> Estimate:
@@ -121,10 +121,10 @@ def powers(rows: Rows) -> dict[tuple[int, int], Estimate]:
 
 def judge_coefficient(rows: Rows) -> list[Judgement]:
     """Cubic iff the exponent is within .5 of 3 in every window of dimensions."""
-    found = powers(rows)
-    every, *local = found.values()
+    exponents = powers(rows)
+    every, *local = exponents.values()
     theirs = coefficients({int(d): points(p) for d, p in published()["heads"].items()})
-    told = "; ".join(f"{e} for d = {a} to {b}" for (a, b), e in list(found.items())[1:])
+    told = "; ".join(f"{e} for d = {a} to {b}" for (a, b), e in list(exponents.items())[1:])
     own = ", ".join(f"{power(theirs, a, b).value:.2f}" for a, b in WINDOWS)
     number = min(len({r.job.seed for r in some}) for some in by_dimension(rows).values())
     sentence = (
@@ -164,15 +164,15 @@ def draw_coefficient(rows: Rows, figure: Any) -> None:
         color="black",
         label="from the authors' accuracies",
     )
-    found, half = {}, []
+    gains, half = {}, []
     for d, some in by_dimension(rows).items():
         x, y = curve(some, "H")
         below = below_saturation(x, y)
         slope = fit(x[below], y[below], 1).leading
-        found[d] = N**2 * slope.value
+        gains[d] = N**2 * slope.value
         half.append(N**2 * (slope.high - slope.value))
-    sizes = np.array(list(found), dtype=np.float64)
-    ours = np.array(list(found.values()))
+    sizes = np.array(list(gains), dtype=np.float64)
+    ours = np.array(list(gains.values()))
     axes.errorbar(
         sizes, ours, yerr=half, fmt="o", color=PALETTE[0], markersize=3, capsize=2, linewidth=0.8,
         label="lemmax",

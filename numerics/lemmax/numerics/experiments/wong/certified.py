@@ -59,16 +59,16 @@ STUDY = Study(
 
 def weights_of(row: Row) -> Arrays:
     """The rounded weights that a row keeps, as floats that hold them exactly."""
-    found: Arrays = {}
+    weights: Arrays = {}
     numbers, start = row.inspected["weights"], 0
     for name, shape in row.job.config.shapes().items():
         size = int(np.prod(shape))
         values = np.array(numbers[start : start + size], dtype=np.float64)
-        found[name] = np.ldexp(values, -int(row.inspected["bits"])).reshape(shape)
+        weights[name] = np.ldexp(values, -int(row.inspected["bits"])).reshape(shape)
         start += size
     if start != len(numbers):
         raise LemmaxError(f"A row of {STUDY.name} holds {len(numbers)} weights, not {start}.")
-    return found
+    return weights
 
 
 def certify_row(row: Row) -> CertifiedLayer:

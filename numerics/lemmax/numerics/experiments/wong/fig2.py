@@ -48,23 +48,23 @@ def generators() -> dict[str, tuple[Floats, Floats]]:
         "several tables": lambda seed: RandomDatabase(seed).facts(),
         "one full table": dense_table,
     }
-    found = {}
+    columns = {}
     for name, make in made.items():
         both = np.array([size_and_bound(make(seed)) for seed in range(DATABASES)], dtype=np.float64)
-        found[name] = both[:, 0], both[:, 1]
-    return found
+        columns[name] = both[:, 0], both[:, 1]
+    return columns
 
 
 def generator_slopes() -> dict[str, Estimate]:
     """The slope of the number of triples on the bound, for each generator."""
-    found = {}
+    slopes = {}
     for name, (sizes, bounds) in generators().items():
 
         def statistic(i: NDArray[np.int64], x: Floats = bounds, y: Floats = sizes) -> float:
             return slope(x[i], y[i])
 
-        found[name] = bootstrap(statistic, DATABASES)
-    return found
+        slopes[name] = bootstrap(statistic, DATABASES)
+    return slopes
 
 
 def judge(rows: Rows) -> list[Judgement]:

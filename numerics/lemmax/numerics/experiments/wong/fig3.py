@@ -36,27 +36,27 @@ def memorized_large(table: Table) -> tuple[Estimate, int, float]:
 def factors(table: Table) -> dict[str, Estimate]:
     """For each criterion, the ratio of the bounds at which half of the databases are memorized."""
     ratio = table.database / table.layer
-    found = {}
+    ratios = {}
     for name, accuracy in table.accuracy.items():
         whole = (accuracy == 1.0).astype(np.float64)
 
         def statistic(i: NDArray[np.int64], y: Floats = whole) -> float:
             return midpoint(ratio[i], y[i])
 
-        found[name] = bootstrap(statistic, len(table), 200)
-    return found
+        ratios[name] = bootstrap(statistic, len(table), 200)
+    return ratios
 
 
 def growth(table: Table) -> dict[str, Estimate]:
     """Accuracy gained by a unit of the layer's bound, on databases of one cell of bounds."""
-    found = {}
+    slopes = {}
     for name, accuracy in table.accuracy.items():
 
         def statistic(i: NDArray[np.int64], y: Floats = accuracy) -> float:
             return slope(table.layer[i], y[i], table.tens[i])
 
-        found[name] = bootstrap(statistic, len(table))
-    return found
+        slopes[name] = bootstrap(statistic, len(table))
+    return slopes
 
 
 PRINTED_FACTORS = {"0.75": (3.0, 4.0), "0.95": (1.0, 2.0)}
@@ -64,7 +64,7 @@ PRINTED_FACTORS = {"0.75": (3.0, 4.0), "0.95": (1.0, 2.0)}
 
 def judge(rows: Rows) -> list[Judgement]:
     """Large databases, factors in τ under two recipes, growth with the layer's bound."""
-    tables = {name: Table(found) for name, found in rows.items()}
+    tables = {name: Table(some) for name, some in rows.items()}
     return [_judge_large(tables), _judge_factors(tables), _judge_growth(tables)]
 
 
@@ -85,21 +85,23 @@ def _judge_large(tables: dict[str, Table]) -> Judgement:
 
 
 def _judge_factors(tables: dict[str, Table]) -> Judgement:
-    found = {name: factors(table) for name, table in tables.items()}
+    by_recipe = {name: factors(table) for name, table in tables.items()}
     told = "; ".join(
         f"{name} ({len(tables[name])} pairs): "
         + ", ".join(f"{f} at {CRITERIA[tau]}" for tau, f in by_tau.items() if tau != "argmax")
-        for name, by_tau in found.items()
+        for name, by_tau in by_recipe.items()
     )
     sentence = f"Half of the pairs are memorized at a ratio of the bounds of {told}."
     inside = [
-        found[name][tau].within(*ends) for name in found for tau, ends in PRINTED_FACTORS.items()
+        by_recipe[name][tau].within(*ends)
+        for name in by_recipe
+        for tau, ends in PRINTED_FACTORS.items()
     ]
     outside = [
         all(by_tau[tau].apart(*ends) for tau, ends in PRINTED_FACTORS.items())
-        for by_tau in found.values()
+        for by_tau in by_recipe.values()
     ]
-    first, second = found[GUESS.name], found[SLOW.name]
+    first, second = by_recipe[GUESS.name], by_recipe[SLOW.name]
     differ = all(first[tau].apart(second[tau].low, second[tau].high) for tau in PRINTED_FACTORS)
     if all(inside):
         return Judgement("wong/figure-3-tau", "reproduced", sentence)
@@ -110,11 +112,11 @@ def _judge_factors(tables: dict[str, Table]) -> Judgement:
 
 
 def _judge_growth(tables: dict[str, Table]) -> Judgement:
-    found = {name: growth(table) for name, table in tables.items()}
-    every = [estimate for by_tau in found.values() for estimate in by_tau.values()]
+    by_recipe = {name: growth(table) for name, table in tables.items()}
+    every = [estimate for by_tau in by_recipe.values() for estimate in by_tau.values()]
     told = "; ".join(
         f"{name}: " + ", ".join(f"{e} ({CRITERIA[tau]})" for tau, e in by_tau.items())
-        for name, by_tau in found.items()
+        for name, by_tau in by_recipe.items()
     )
     sentence = (
         f"Accuracy per unit of d_model + H d_vo at a comparable bound of the database: {told}."
@@ -127,7 +129,7 @@ def _judge_growth(tables: dict[str, Table]) -> Judgement:
 
 def draw(rows: Rows, figure: Any) -> None:
     """Mean accuracy by cells of both bounds, for each criterion and recipe."""
-    tables = {name: Table(found) for name, found in rows.items()}
+    tables = {name: Table(some) for name, some in rows.items()}
     figure.set_size_inches(9, 2.4 * len(tables))
     axes = figure.subplots(len(tables), 4, squeeze=False, sharex=True, sharey=True)
     image = None

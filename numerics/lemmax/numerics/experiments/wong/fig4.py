@@ -40,7 +40,7 @@ def trade(table: Table, tau: str = "0.95") -> Estimate:
 
 def diagonals(table: Table, tau: str = "0.95") -> dict[int, Estimate]:
     """For each d_vo + d_qk, the slope of the accuracy in d_vo, pairs averaged as in the paper."""
-    total, found = table.d_vo + table.d_qk, {}
+    total, slopes = table.d_vo + table.d_qk, {}
     for s in range(3, 12):
         x, y = table.d_vo[total == s], table.accuracy[tau][total == s]
         if len(set(x)) > 1:
@@ -48,8 +48,8 @@ def diagonals(table: Table, tau: str = "0.95") -> dict[int, Estimate]:
             def statistic(i: NDArray[np.int64], x: Any = x, y: Any = y) -> float:
                 return slope(x[i], y[i])
 
-            found[s] = bootstrap(statistic, len(x))
-    return found
+            slopes[s] = bootstrap(statistic, len(x))
+    return slopes
 
 
 def judge(rows: Rows) -> list[Judgement]:
@@ -58,7 +58,7 @@ def judge(rows: Rows) -> list[Judgement]:
     Reproduced iff moving a dimension to d_vo surely gains under the first recipe and loses under
     none, and the accuracy surely falls with d_vo on no diagonal.
     """
-    tables = {name: Table(found) for name, found in rows.items()}
+    tables = {name: Table(some) for name, some in rows.items()}
     gains = {name: trade(table) for name, table in tables.items()}
     lines = diagonals(tables[GUESS.name])
     up = sum(x.value > 0 for x in lines.values())
