@@ -17,7 +17,7 @@ from lemmax.theory.errors import LemmaxError
 def survey(
     files: Annotated[
         list[Path],
-        typer.Argument(metavar="FILE...", help="One database per line, or recorded results."),
+        typer.Argument(metavar="FILE", help="One database per line, or recorded results."),
     ],
     output: Annotated[
         Path | None,

@@ -125,20 +125,20 @@ times, times_back = helper(_times), helper(_times_back)
 tables_forward, tables_backward = helper(_tables), helper(_tables_back)
 
 
-def _train(optimiser: Any, steps: Any, model: Any) -> None:
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
     """Train on the chosen samples of every step."""
     weights, gradients, factors, tables, lines, numbers, samples = model
     lefts, rights, products, dlefts, drights, dproducts = factors
     order, first, last, target = samples
     qkv, dqkv, Y, dY, Z, dZ = tables.qkv, tables.dqkv, tables.Y, tables.dY, tables.Z, tables.dZ
     b, db, r0, dr0 = tables.b, tables.db, tables.r0, tables.dr0
-    g, chosen = optimiser.g, steps.chosen
+    g, chosen = optimiser.g, schedule.chosen
     N = r0.shape[0]
     T = r0.dtype.type
     zero = T(0)
     counts = np.zeros(order.size, np.int64)
     B = chosen.shape[1] if chosen.shape[1] > 0 else order.size
-    for step in range(steps.rates.size):
+    for step in range(schedule.rates.size):
         if chosen.shape[1] > 0:
             for x in range(B):
                 counts[chosen[step, x]] += 1
@@ -172,14 +172,14 @@ def _train(optimiser: Any, steps: Any, model: Any) -> None:
                 hits += count
             mlp_back(weights, gradients, lines)
             backward_pair(pair, Pair(dqkv[j, 0], dqkv[i, 1], db[j], dY[i], dZ[j], dr0[j]), lines)
-        steps.right[step] = hits / B
+        schedule.right[step] = hits / B
         tables_backward(tables, gradients, numbers)
         for k in range(2, -1, -1):
             times_back(lefts[k], rights[k], dproducts[k], dlefts[k], drights[k])
         for o in range(products[1].shape[1]):
             gradients.pos[0, o] += dproducts[1][N, o]
             gradients.pos[1, o] += dproducts[1][N + 1, o]
-        adam(optimiser, steps.rates[step], steps.roots[step])
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_dana = compiled(_train)

@@ -155,7 +155,7 @@ class Optimiser(NamedTuple):
     hyper: Any
 
 
-class Steps(NamedTuple):
+class Schedule(NamedTuple):
     """Of every step: lr/(1-β₁ᵗ), √(1-β₂ᵗ), and a row of sample numbers (no columns: all of them).
 
     The share of the samples that are right by argmax is written to ``right`` where it is known.

@@ -220,7 +220,7 @@ prepare, finish = helper(_prepare), helper(_finish)
 attend, attend_back, output = helper(_attend), helper(_attend_back), helper(_output)
 
 
-def _train(optimiser: Any, steps: Any, model: Any) -> None:
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
     """Train on the chosen examples of every step; the accuracy on them is not counted."""
     weights, gradients, work, data = model
     W_in, b_in, gW_in, gb_in = weights.W_in, weights.b_in, gradients.W_in, gradients.b_in
@@ -229,14 +229,14 @@ def _train(optimiser: Any, steps: Any, model: Any) -> None:
     dinner, dfixed, dX, dmixed = work.dinner, work.dfixed, work.dX, work.dmixed
     u, row, scratch = work.u, work.row, work.scratch
     queries, position, contexts = data.queries, data.position, data.contexts
-    classes, values, chosen, g = data.classes, data.values, steps.chosen, optimiser.g
+    classes, values, chosen, g = data.classes, data.values, schedule.chosen, optimiser.g
     H, v_size = weights.W_V.shape[0], weights.W_V.shape[2]
     d, free, n = W_in.shape[0], inner.shape[1], fixed.shape[1]
     T = W_in.dtype.type
     zero, one = T(0), T(1)
     B = chosen.shape[1] if chosen.shape[1] > 0 else queries.shape[0]
     weight = one / T(B)
-    for step in range(steps.rates.size):
+    for step in range(schedule.rates.size):
         g.fill(zero)
         gW_in.fill(zero)
         gb_in.fill(zero)
@@ -303,7 +303,7 @@ def _train(optimiser: Any, steps: Any, model: Any) -> None:
                 for e in range(d):
                     gW_in[i, e] += x * dX[b, e]
         finish(weights, gradients, work, data)
-        adam(optimiser, steps.rates[step], steps.roots[step])
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_mahdavi = compiled(_train)

@@ -21,7 +21,7 @@ from lemmax.numerics.engines.compiled import (
     sequences,
     wong,
 )
-from lemmax.numerics.engines.compiled.loops import Optimiser, Steps
+from lemmax.numerics.engines.compiled.loops import Optimiser, Schedule
 from lemmax.numerics.engines.flat import flatten, views
 from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
 from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong
@@ -53,8 +53,8 @@ class CompiledRun(Run):
         """Lay out what the loop needs of the model around its flat parameters and gradients."""
 
     @abstractmethod
-    def loop(self, steps: Steps) -> None:
-        """Train for some steps; ``steps.right`` is written where the loop knows it."""
+    def loop(self, schedule: Schedule) -> None:
+        """Train for some steps; ``schedule.right`` is written where the loop knows it."""
 
     counts: ClassVar[bool] = True  # whether the loop counts what is right
 
@@ -81,11 +81,11 @@ class CompiledRun(Run):
                 chosen = np.zeros((count, 0), np.int64)
             else:
                 chosen = np.ascontiguousarray(order[number : number + count])
-            steps = Steps(*self._rates(self.step, end), chosen, np.zeros(count))
-            self.loop(steps)
+            schedule = Schedule(*self._rates(self.step, end), chosen, np.zeros(count))
+            self.loop(schedule)
             if self.recipe.last_batches and self.counts:
                 first = max(0, self.steps - self.recipe.last_batches - self.step)
-                self.recent = np.concatenate([self.recent, steps.right[first:]])
+                self.recent = np.concatenate([self.recent, schedule.right[first:]])
             self.step = end
             if self.looks(end):
                 self.stopped = self.measured()[0].memorized(self.recipe.stop or 0.0)
@@ -134,8 +134,8 @@ class CompiledWong(CompiledRun):
         assert isinstance(config, Wong)
         self.model = wong.model_of(config, p, g, self.recipe.both_positions)
 
-    def loop(self, steps: Steps) -> None:
-        wong.train_wong(self.optimiser, steps, self.model)
+    def loop(self, schedule: Schedule) -> None:
+        wong.train_wong(self.optimiser, schedule, self.model)
 
 
 class CompiledDana(CompiledRun):
@@ -156,8 +156,8 @@ class CompiledDana(CompiledRun):
     def unflatten(self) -> Arrays:
         return self.layout.unflatten(self.p)
 
-    def loop(self, steps: Steps) -> None:
-        dana.train_dana(self.optimiser, steps, self.model)
+    def loop(self, schedule: Schedule) -> None:
+        dana.train_dana(self.optimiser, schedule, self.model)
 
 
 class CompiledSequences(CompiledRun):
@@ -167,8 +167,8 @@ class CompiledSequences(CompiledRun):
         assert isinstance(self.job.config, Dana)
         self.model = sequences.model_of(self.job.config, self.p, self.optimiser.g)
 
-    def loop(self, steps: Steps) -> None:
-        sequences.train_sequences(self.optimiser, steps, self.model)
+    def loop(self, schedule: Schedule) -> None:
+        sequences.train_sequences(self.optimiser, schedule, self.model)
 
 
 class CompiledMahdavi(CompiledRun):
@@ -181,8 +181,8 @@ class CompiledMahdavi(CompiledRun):
         assert isinstance(config, Mahdavi)
         self.model = mahdavi_layout.model_of(config, p, g, self.recipe.batch)
 
-    def loop(self, steps: Steps) -> None:
-        mahdavi.train_mahdavi(self.optimiser, steps, self.model)
+    def loop(self, schedule: Schedule) -> None:
+        mahdavi.train_mahdavi(self.optimiser, schedule, self.model)
 
 
 def start(

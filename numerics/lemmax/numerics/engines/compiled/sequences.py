@@ -176,19 +176,19 @@ def _backward(weights: Any, gradients: Any, work: Any) -> None:
 forward, backward = helper(_forward), helper(_backward)
 
 
-def _train(optimiser: Any, steps: Any, model: Any) -> None:
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
     """Train on the chosen samples of every step."""
     weights, gradients, work, sequences, targets = model
     e, pos, U = weights.e, weights.pos, weights.W_U
     ge, gpos, gU = gradients.e, gradients.pos, gradients.W_U
     x, dx, out, dout, row = work.x, work.dx, work.out, work.dout, work.row
-    g, chosen = optimiser.g, steps.chosen
+    g, chosen = optimiser.g, schedule.chosen
     S, d, N = x.shape[0], x.shape[1], U.shape[0]
     T = e.dtype.type
     zero, one = T(0), T(1)
     B = chosen.shape[1] if chosen.shape[1] > 0 else sequences.shape[0]
     weight = one / T(B)
-    for step in range(steps.rates.size):
+    for step in range(schedule.rates.size):
         g.fill(zero)
         hits = 0
         for b in range(B):
@@ -220,8 +220,8 @@ def _train(optimiser: Any, steps: Any, model: Any) -> None:
                 for i in range(d):
                     ge[sequences[t, s], i] += dx[s, i]
                     gpos[s, i] += dx[s, i]
-        steps.right[step] = hits / B
-        adam(optimiser, steps.rates[step], steps.roots[step])
+        schedule.right[step] = hits / B
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_sequences = compiled(_train)

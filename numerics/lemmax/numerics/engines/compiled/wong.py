@@ -117,7 +117,7 @@ def _back(row: Any, hidden: Any, r: int, U: Any, gU: Any, gH: Any) -> None:
 _back_compiled = helper(_back)
 
 
-def _train(optimiser: Any, steps: Any, model: Any) -> None:
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
     """Train on full batches; the accuracy on them is not counted."""
     weights, gradients, work, rows = model
     E, U, WQ, WK, WV, WO = weights
@@ -135,7 +135,7 @@ def _train(optimiser: Any, steps: Any, model: Any) -> None:
     zero, one = T(0), T(1)
     P, R, S = inputs.size, key.size, subject.size
     unit = one / T(2 * R) if S > 0 else one / T(R)
-    for step in range(steps.rates.size):
+    for step in range(schedule.rates.size):
         # forward: tables over the input tokens
         for i in range(d):
             for t in range(P):
@@ -264,7 +264,7 @@ def _train(optimiser: Any, steps: Any, model: Any) -> None:
         for i in range(d):
             for t in range(P):
                 gE[inputs[t], i] = dX[i, t]
-        adam(optimiser, steps.rates[step], steps.roots[step])
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_wong = compiled(_train)
