@@ -240,6 +240,29 @@ def test_compiled_now_and_loaded_from_disk_give_the_same_bits(tmp_path: Path) ->
     assert outputs[0] == outputs[1]
 
 
+_STRUCTURE = """
+from typing import Any, NamedTuple
+from lemmax.numerics.engines.compiled.loops import compiled
+class {name}(NamedTuple):
+    x: Any
+def _double(given): return 2 * given.x
+double = compiled(_double)
+print(double({name}(21)))
+"""
+
+
+@pytest.mark.slow
+def test_machine_code_for_arguments_of_a_class_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": ":".join([str(tmp_path), *sys.path])}
+    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    for name in ("Before", "Afterwards"):
+        (tmp_path / "structure.py").write_text(_STRUCTURE.format(name=name), encoding="utf-8")
+        command = [sys.executable, "-c", "import structure"]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert ran.stdout == "42\n", ran.stderr
+    assert list(tmp_path.rglob("*.nbc"))
+
+
 def test_longer_sequences_are_trained_alike_by_autograd_and_by_the_compiled_engine(
     distance: Distance,
 ) -> None:

@@ -11,6 +11,7 @@ differently, and their last bits differ.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -27,9 +28,23 @@ def compiled(function: F) -> F:
     """Compile on first use; keep the machine code on disk where a place can be written to."""
     options: dict[str, Any] = {"fastmath": _MAY, "nogil": True, "error_model": "numpy"}
     try:
-        return cast(F, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # no directory for the cache can be written to
-        return cast(F, numba.njit(**options)(function))
+        loop = numba.njit(cache=True, **options)(function)
+        _forget_unreadable(loop)
+    except (RuntimeError, OSError):  # no directory for the cache can be written to
+        loop = numba.njit(**options)(function)
+    return cast(F, loop)
+
+
+def _forget_unreadable(loop: Any) -> None:
+    """Empty an index that numba cannot read, as of arguments whose class has another name now.
+
+    Numba reads the index before it looks whether the index is out of date.
+    """
+    index = loop._cache._cache_file
+    try:
+        index._load_index()
+    except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+        index.flush()
 
 
 def helper(function: F, may: set[str] = _MAY) -> F:
