@@ -13,7 +13,7 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from lemmax.numerics.training.jobs import Arrays, Dana, Mahdavi, Wong, sinusoids
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong, sinusoids
 from lemmax.numerics.twins.wong import TorchAttentionLayer
 
 

@@ -1,6 +1,6 @@
 """How much faster than the loop one would write first: ratios of CPU time, in one process.
 
-    python -m benchmarks.training [wong] [groups] [dana] [mahdavi] [--runs 5] [--json FILE]
+    python -m benchmarks.training [wong] [groups] [dana] [mahdavi] [vmap] [--runs 5] [--json FILE]
 
 One thread; each run measures the loop and the engines in turn, so that what else the machine does
 hits both; the table has the median ratio of the runs and their range.
@@ -12,18 +12,20 @@ import argparse
 import json
 import statistics
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from benchmarks.peers import AllPositions, ListOfHeads, Loop, wong_module
+from benchmarks.vmapped import Vmapped
 
-from lemmax.numerics.engines import plan, start
 from lemmax.numerics.engines.reference import ReferenceRun
+from lemmax.numerics.engines.register import plan, start
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.training.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 
 
@@ -46,7 +48,7 @@ def wong_jobs(count: int = 256) -> list[Job]:
     return jobs
 
 
-def _engine_seconds(runs: list[Run], steps: int) -> float:
+def _engine_seconds(runs: Sequence[Run | Vmapped], steps: int) -> float:
     """CPU seconds for one step of all runs."""
     for run in runs:
         run.advance(run.step + 1)  # compiled and warm
@@ -71,12 +73,12 @@ def wong() -> dict[str, float]:
     naive = cpu(lambda: [loop.step() for loop in loops for _ in range(2)]) / 2
     stacked: list[Run] = [ReferenceRun([job], chosen) for job in jobs]
     heads = cpu(lambda: [run.advance(2) for run in stacked]) / 2
-    found = {}
+    ratios = {}
     for backend in ("torch", "numba"):
         seconds = _engine_seconds(_runs(jobs, chosen, backend), 20 if backend == "numba" else 8)
-        found[f"wong {backend} / list of heads"] = naive / seconds
-        found[f"wong {backend} / stacked heads"] = heads / seconds
-    return found
+        ratios[f"wong {backend} / list of heads"] = naive / seconds
+        ratios[f"wong {backend} / stacked heads"] = heads / seconds
+    return ratios
 
 
 def groups() -> dict[str, float]:
@@ -84,12 +86,12 @@ def groups() -> dict[str, float]:
     jobs, chosen = wong_jobs(), recipe("wong-guess")
     stacked: list[Run] = [ReferenceRun([job], chosen) for job in jobs]
     naive = cpu(lambda: [run.advance(1) for run in stacked])
-    found = {}
+    ratios = {}
     for size in (1, 2, 4, 8, 16, 32, 64, 128, 256):
-        found[f"wong groups of {size} / stacked heads"] = naive / _engine_seconds(
+        ratios[f"wong groups of {size} / stacked heads"] = naive / _engine_seconds(
             _runs(jobs, chosen, "torch", size), 2
         )
-    return found
+    return ratios
 
 
 def dana() -> dict[str, float]:
@@ -102,20 +104,20 @@ def dana() -> dict[str, float]:
     loop.step(batch)
     listed = cpu(lambda: [loop.step(batch) for _ in range(8)]) / 8
     vectorised = _engine_seconds([ReferenceRun([job], chosen)], 8)
-    found = {}
+    ratios = {}
     cases = [("numba", 1), *(("torch", size) for size in (1, 4, 16, 64))]
     for backend, size in cases:
         runs = _runs([Job(config, s) for s in range(size)], chosen, backend, size)
         seconds = _engine_seconds(runs, 90 if backend == "numba" else max(2, 16 // size)) / size
         name = backend if backend == "numba" else f"torch, groups of {size}"
-        found[f"dana {name} / list of MultiheadAttention"] = listed / seconds
-        found[f"dana {name} / vectorised heads"] = vectorised / seconds
-    return found
+        ratios[f"dana {name} / list of MultiheadAttention"] = listed / seconds
+        ratios[f"dana {name} / vectorised heads"] = vectorised / seconds
+    return ratios
 
 
 def mahdavi() -> dict[str, float]:
     """H = 20, n = 32, d = 64, batches of 256, with the embedding of the public code."""
-    found = {}
+    ratios = {}
     chosen = recipe("mahdavi-code").changed(epochs=None)
     for shared in (False, True):
         config = Mahdavi(64, 32, 20, 1024, shared_context=shared)
@@ -129,8 +131,46 @@ def mahdavi() -> dict[str, float]:
         naive = cpu(lambda loop=loop, batch=batch: loop.step(batch))  # type: ignore[misc]
         seconds = _engine_seconds([start([job], chosen, "torch")], 10)
         kind = "shared context" if shared else "own contexts"
-        found[f"mahdavi torch, {kind} / all positions"] = naive / seconds
-    return found
+        ratios[f"mahdavi torch, {kind} / all positions"] = naive / seconds
+    return ratios
+
+
+def vmap() -> dict[str, float]:
+    """Groups by ``torch.func.vmap`` against the hand-written stacks and the reference loop."""
+    dana_code = recipe("dana-code")
+    cases: dict[str, tuple[list[Job], Recipe]] = {
+        "wong, 256 layers": (wong_jobs(), recipe("wong-guess")),
+        "dana N = 50, d = 10, H = 20, groups of 16": (
+            [Job(Dana(50, 10, 10, 20), s) for s in range(16)],
+            recipe("dana-text").changed(pool=102_400),
+        ),
+        "dana per-head maps, groups of 16": (
+            [Job(Dana(50, 10, 4, 20, "per-head"), s) for s in range(16)],
+            dana_code,
+        ),
+        "dana N = 70, MLP of width 48, groups of 16": (
+            [Job(Dana(70, 10, 10, 1, width=48), s) for s in range(16)],
+            recipe("dana-code-mlp"),
+        ),
+    }
+    for shared in (False, True):
+        kind = "shared context" if shared else "own contexts"
+        for d, n, H in ((64, 32, 20), (16, 8, 4)):
+            name = f"mahdavi d = {d}, n = {n}, H = {H}, {kind}, groups of 4"
+            config = Mahdavi(d, n, H, 1024, shared_context=shared)
+            chosen = recipe("mahdavi-code").changed(epochs=None)
+            cases[name] = [Job(config, s) for s in range(4)], chosen
+    ratios = {}
+    for name, (jobs, chosen) in cases.items():
+        numbers = plan(jobs, chosen, "torch", None if "wong" in name else len(jobs))
+        groups = [[jobs[n] for n in members] for members in numbers]
+        loop = _engine_seconds([ReferenceRun([job], chosen) for job in jobs], 2)
+        stacked = _engine_seconds([start(group, chosen, "torch") for group in groups], 4)
+        mapped = _engine_seconds([Vmapped(group, chosen) for group in groups], 4)
+        ratios[f"{name}: vmap / stacks"] = mapped / stacked
+        ratios[f"{name}: loop / stacks"] = loop / stacked
+        ratios[f"{name}: loop / vmap"] = loop / mapped
+    return ratios
 
 
 TARGETS = {
@@ -158,6 +198,7 @@ def main() -> None:
         "groups": groups,
         "dana": dana,
         "mahdavi": mahdavi,
+        "vmap": vmap,
     }
     measured: dict[str, list[float]] = {}
     for name in options.what:
@@ -167,7 +208,7 @@ def main() -> None:
     for ratio, values in measured.items():
         target = f"  (wanted: {TARGETS[ratio]})" if ratio in TARGETS else ""
         spread = f"{min(values):.1f}–{max(values):.1f}"
-        print(f"{ratio:58s} {statistics.median(values):7.1f}×  {spread}{target}", flush=True)
+        print(f"{ratio:72s} {statistics.median(values):7.1f}×  {spread}{target}", flush=True)
     if options.json is not None:
         data: dict[str, Any] = {"runs": options.runs, "ratios": measured}
         options.json.write_text(json.dumps(data, indent=1) + "\n")

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lemmax.cli import main
-from lemmax.cli.installation import CORE, EXTRAS, PROGRAMS
+from lemmax.cli.machine import CORE, EXTRAS, PROGRAMS
 from lemmax.constructions import shipped
 
 ROOT = Path(__file__).parent.parent.parent

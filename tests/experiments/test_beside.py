@@ -14,14 +14,14 @@ import pytest
 from lemmax import checker
 from lemmax.cli import main
 from lemmax.numerics.engines.run import mahdavi_outputs
-from lemmax.numerics.experiments import dana_beside as bigrams
-from lemmax.numerics.experiments import dana_parity as parity
-from lemmax.numerics.experiments import mahdavi_beside as contexts
-from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
-from lemmax.numerics.experiments import wong_beside as compiled
-from lemmax.numerics.experiments import wong_figures as wong
+from lemmax.numerics.experiments.dana import beside as bigrams
+from lemmax.numerics.experiments.dana import parity as parity
+from lemmax.numerics.experiments.mahdavi import beside as contexts
+from lemmax.numerics.experiments.mahdavi import sizes as mahdavi
 from lemmax.numerics.experiments.studies import Row, Rows, Study, recorded
-from lemmax.numerics.training.jobs import Arrays, Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.experiments.wong import beside as compiled
+from lemmax.numerics.experiments.wong import trained_pairs
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, RandomDatabase, Wong
 from lemmax.numerics.twins.certify import certify_layer
 from lemmax.theory.errors import LemmaxError
 
@@ -88,7 +88,7 @@ def test_the_ceiling_of_rank_is_reached_and_not_passed() -> None:
 
 # -- Wong --------------------------------------------------------------------------------------
 def test_zeros_fill_a_compiled_layer_up_to_the_trained_one() -> None:
-    rows = recorded(wong.GUESS)[1]
+    rows = recorded(trained_pairs.GUESS)[1]
     pair = next(p for p in map(compiled.pair_of, rows[:300]) if p.possible and not p.whole)
     c, generated = pair.config, pair.config.database
     assert isinstance(generated, RandomDatabase)
@@ -109,7 +109,7 @@ def test_zeros_fill_a_compiled_layer_up_to_the_trained_one() -> None:
 def test_two_values_on_a_line_bind_every_recorded_layer() -> None:
     thin = [
         row
-        for study in (wong.GUESS, wong.SLOW)
+        for study in (trained_pairs.GUESS, trained_pairs.SLOW)
         for row in recorded(study)[1]
         if isinstance(row.job.config, Wong) and row.job.config.d_model == 1
     ]
@@ -129,7 +129,7 @@ def _is(config: Any, **fields: int) -> bool:
     [
         (bigrams.STUDY, {"H": 0}, lambda r: bigrams.by_heads(r), {"inspected": 31}),
         (contexts.SHARED, {"n": 1}, lambda r: contexts.numbers(r, "n"), {"accuracy": 0.05}),
-        (wong.GUESS, {"d_model": 1}, lambda r: compiled.pairs(r), {"accuracy": 1.0}),
+        (trained_pairs.GUESS, {"d_model": 1}, lambda r: compiled.pairs(r), {"accuracy": 1.0}),
     ],
     ids=["dana", "mahdavi", "wong"],
 )
@@ -147,7 +147,7 @@ def test_a_record_that_claims_the_impossible_is_refused(
 
 def test_certificates_written_beside_the_figures_pass_the_checker() -> None:
     assert _checked(contexts.files(_rows(mahdavi.HEADS, contexts.SHARED))) == 4
-    some = {wong.GUESS.name: recorded(wong.GUESS)[1][:300]}
+    some = {trained_pairs.GUESS.name: recorded(trained_pairs.GUESS)[1][:300]}
     assert _checked(compiled.files(some)) == compiled.CERTIFICATES
 
 

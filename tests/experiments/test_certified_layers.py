@@ -18,9 +18,10 @@ from lemmax import checker
 from lemmax.constructions import compile_database
 from lemmax.constructions.exports import write_safetensors
 from lemmax.numerics.experiments import studies as frame
-from lemmax.numerics.experiments import wong_certified as certified
 from lemmax.numerics.experiments.studies import Experiment, Row, Study, recorded
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.experiments.wong import certified as certified
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import (
     certify_layer,
@@ -346,7 +347,7 @@ def test_what_is_inspected_is_recorded_and_read_back(
 ) -> None:
     pytest.importorskip("numba")
     jobs = [Job(Wong(2, 1, 1, 1, RandomDatabase(seed, 12))) for seed in range(2)]
-    inspect = "lemmax.numerics.experiments.wong_certified:inspect"
+    inspect = "lemmax.numerics.experiments.wong.certified:inspect"
     study = Study("tiny", recipe("wong-guess").changed(steps=30), lambda scale: jobs, inspect)
     tiny = Experiment("tiny", "", (study,), lambda rows: [], lambda rows, figure: None)
     first = frame.measure_rows(tiny, "small", tmp_path)

@@ -9,12 +9,12 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from lemmax.numerics.experiments import dana_fig3 as dana_mlp
-from lemmax.numerics.experiments import dana_fig4 as dana_plane
-from lemmax.numerics.experiments import dana_figures as dana
+from lemmax.numerics.experiments.dana import curves, fig1, fig2
+from lemmax.numerics.experiments.dana import fig3 as dana_mlp
+from lemmax.numerics.experiments.dana import fig4 as dana_plane
 from lemmax.numerics.experiments.statistics import bow, exponent
 from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
-from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.configurations import Dana
 from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
@@ -59,36 +59,36 @@ def test_figure_4_associations_in_the_plane(judged: Judged, measure: Measure) ->
 @pytest.mark.parametrize(
     ("study", "along", "points"),
     [
-        (dana.HEADS, "H", dana.published()["heads"]["10"]),
-        (dana.HEAD_DIMENSION, "d_h", dana.published()["head-dimension"]),
-        (dana.DIMENSION, "d", dana.published()["dimension"]),
+        (curves.HEADS, "H", curves.published()["heads"]["10"]),
+        (fig1.HEAD_DIMENSION, "d_h", curves.published()["head-dimension"]),
+        (fig2.DIMENSION, "d", curves.published()["dimension"]),
     ],
     ids=["H", "d_h", "d"],
 )
 def test_accuracies_are_near_those_of_the_authors(
     study: Study, along: str, points: list[list[float]]
 ) -> None:
-    assert dana.difference(*dana.curve(recorded(study)[1], along), points) <= dana.CLOSE / 2
+    assert curves.difference(*curves.curve(recorded(study)[1], along), points) <= fig1.CLOSE / 2
 
 
 def test_heads_sweeps_in_other_dimensions_are_near_those_of_the_authors() -> None:
-    rows = recorded(dana.COEFFICIENT)[1]
-    for d, points in dana.published()["heads"].items():
+    rows = recorded(fig2.COEFFICIENT)[1]
+    for d, points in curves.published()["heads"].items():
         some = [r for r in rows if isinstance(r.job.config, Dana) and r.job.config.d == int(d)]
         if some:  # d = 10 is the study of the heads
-            assert dana.difference(*dana.curve(some, "H"), points) <= dana.CLOSE, d
+            assert curves.difference(*curves.curve(some, "H"), points) <= fig1.CLOSE, d
 
 
 def test_the_shared_maps_are_what_set_the_heads_sweep_apart() -> None:
     """The ablation: the code leaves the maps out where d_h = d; with them the curve is lower."""
-    rows = {study.name: recorded(study)[1] for study in (dana.HEADS, dana.HEADS_SHARED)}
-    coded, mapped = dana.heads_differences(rows)
-    assert coded <= dana.CLOSE
-    assert mapped - coded >= dana.CAUSE
+    rows = {study.name: recorded(study)[1] for study in (curves.HEADS, fig1.HEADS_SHARED)}
+    coded, mapped = fig1.heads_differences(rows)
+    assert coded <= fig1.CLOSE
+    assert mapped - coded >= fig1.CAUSE
 
 
 def test_the_authors_own_curve_is_convex_in_the_head_dimension() -> None:
-    x, y = np.array(dana.published()["head-dimension"]).T
+    x, y = np.array(curves.published()["head-dimension"]).T
     assert bow(x, y).low > 0
     assert exponent(x, y).within(1.5, 2.5)
 
@@ -104,18 +104,28 @@ def _planted(study: Study, accuracy: Callable[[Dana], float]) -> dict[str, list[
 @pytest.mark.parametrize(
     ("judge", "study", "accuracy", "verdict"),
     [
-        (dana.judge_heads, dana.HEADS, lambda c: 0.1 + 0.02 * c.H, "reproduced"),
-        (dana.judge_heads, dana.HEADS, lambda c: 0.16 * c.H**0.5, "not-reproduced"),
-        (dana.judge_head_dimension, dana.HEAD_DIMENSION, lambda c: c.d_h**2 / 110, "reproduced"),
+        (fig1.judge_heads, curves.HEADS, lambda c: 0.1 + 0.02 * c.H, "reproduced"),
+        (fig1.judge_heads, curves.HEADS, lambda c: 0.16 * c.H**0.5, "not-reproduced"),
         (
-            dana.judge_head_dimension,
-            dana.HEAD_DIMENSION,
+            fig1.judge_head_dimension,
+            fig1.HEAD_DIMENSION,
+            lambda c: c.d_h**2 / 110,
+            "reproduced",
+        ),
+        (
+            fig1.judge_head_dimension,
+            fig1.HEAD_DIMENSION,
             lambda c: (c.d_h / 11) ** 0.5,
             "not-reproduced",
         ),
-        (dana.judge_dimension, dana.DIMENSION, lambda c: min(c.d, 10) / 11, "reproduced"),
-        (dana.judge_dimension, dana.DIMENSION, lambda c: c.d / 16, "not-reproduced"),
-        (dana.judge_dimension, dana.DIMENSION, lambda c: c.d**6 / 16**6, "not-reproduced"),
+        (fig2.judge_dimension, fig2.DIMENSION, lambda c: min(c.d, 10) / 11, "reproduced"),
+        (fig2.judge_dimension, fig2.DIMENSION, lambda c: c.d / 16, "not-reproduced"),
+        (
+            fig2.judge_dimension,
+            fig2.DIMENSION,
+            lambda c: c.d**6 / 16**6,
+            "not-reproduced",
+        ),
     ],
 )
 def test_planted_curves_are_told_apart(
@@ -126,7 +136,7 @@ def test_planted_curves_are_told_apart(
 ) -> None:
     random = np.random.default_rng(3)
     rows = _planted(study, lambda c: accuracy(c) + random.normal(0, 0.002))
-    rows |= _planted(dana.HEADS_SHARED, lambda c: 0.5)
+    rows |= _planted(fig1.HEADS_SHARED, lambda c: 0.5)
     (judgement,) = judge(rows)
     assert judgement.verdict == verdict, judgement.sentence
 
@@ -141,11 +151,11 @@ def test_planted_powers_of_the_dimension_are_found(power: float, verdict: str) -
     """Slopes in H that grow like a power of d, below saturation."""
     rows = {
         s.name: _noisy(s, lambda c: 0.05 + 0.028 * (c.d / 13) ** power * c.H, 1e-4)
-        for s in (dana.COEFFICIENT, dana.HEADS)
+        for s in (fig2.COEFFICIENT, curves.HEADS)
     }
-    (judgement,) = dana.judge_coefficient(rows)
+    (judgement,) = fig2.judge_coefficient(rows)
     assert judgement.verdict == verdict, judgement.sentence
-    for estimate in dana.powers(rows).values():
+    for estimate in fig2.powers(rows).values():
         assert estimate.within(power - 0.1, power + 0.1)
 
 
@@ -196,6 +206,6 @@ def test_planted_factors_in_the_plane_are_found(
 
 def test_noise_decides_nothing() -> None:
     random = np.random.default_rng(4)
-    rows = _planted(dana.HEADS, lambda c: 0.5 + random.normal(0, 0.2))
-    rows |= _planted(dana.HEADS_SHARED, lambda c: 0.5)
-    assert dana.judge_heads(rows)[0].verdict is None
+    rows = _planted(curves.HEADS, lambda c: 0.5 + random.normal(0, 0.2))
+    rows |= _planted(fig1.HEADS_SHARED, lambda c: 0.5)
+    assert fig1.judge_heads(rows)[0].verdict is None

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
+from lemmax.numerics.experiments.mahdavi import sizes as mahdavi
 from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
-from lemmax.numerics.training.jobs import Mahdavi
+from lemmax.numerics.training.configurations import Mahdavi
 from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]

@@ -9,8 +9,8 @@ from itertools import product
 import pytest
 
 from lemmax import checker
-from lemmax.numerics.experiments import dana_beside as bigrams
-from lemmax.numerics.experiments import dana_parity as parity
+from lemmax.numerics.experiments.dana import beside as bigrams
+from lemmax.numerics.experiments.dana import parity as parity
 from lemmax.numerics.experiments.studies import Row, machine, recorded, rerun
 from lemmax.numerics.twins.certify import known_pairs
 from lemmax.theory.errors import LemmaxError

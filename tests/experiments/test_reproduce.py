@@ -14,7 +14,8 @@ from lemmax.cli import main
 from lemmax.numerics.experiments import EXPERIMENTS, experiment
 from lemmax.numerics.experiments import studies as frame
 from lemmax.numerics.experiments.studies import Experiment, Row, Study, machine, recorded, rerun
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.errors import LemmaxError
 
@@ -104,6 +105,26 @@ def test_a_run_continues_from_its_files(tmp_path: Path) -> None:
     assert frame.record(study, tmp_path / "tiny.jsonl", target) == 3
 
 
+def test_the_command_records_what_it_has_trained(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("numba")
+    pytest.importorskip("matplotlib")
+    study = _tiny()
+    small = Experiment("tiny", "", (study,), lambda rows: [], lambda rows, figure: None)
+    monkeypatch.setattr("lemmax.numerics.experiments.experiment", lambda name: small)
+    target = tmp_path / "recorded"
+    target.mkdir()
+    asked = ("reproduce", "tiny", "--folder", str(tmp_path), "--record", str(target))
+    status, out, _ = lemmax(capsys, *asked)
+    assert status == 0
+    assert f"Recorded in {target}: tiny." in out
+    monkeypatch.setattr(frame, "RECORDED", target)
+    made_on, rows = recorded(study)
+    assert made_on == machine()
+    assert list(rows) == rerun(study, rows)
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -114,6 +135,11 @@ def test_a_run_continues_from_its_files(tmp_path: Path) -> None:
         (["wong-fig2", "--figure", "figure.doc"], ".svg, .pdf or .png"),
         (["wong-fig3", "--device", "abacus"], "'abacus'"),
         (["dana-fig3", "--device", "cuda:99"], "'cuda:99'"),
+        (["wong-fig3", "--record", "."], "trained now, on the CPU"),
+        (["wong-fig3", "--recorded", "--record", "."], "trained now, on the CPU"),
+        (["wong-fig3", "--scale", "small", "--device", "cuda", "--record", "."], "on the CPU"),
+        (["wong-fig3", "--scale", "small", "--record", "nowhere"], "no folder nowhere"),
+        (["wong-fig3", "--scale", "small", "--record", "."], "another folder than their own"),
         (["mahdavi-dh", "--cluster", "tcp://127.0.0.1:1"], "No Dask scheduler answers at"),
     ],
 )

@@ -11,8 +11,8 @@ import pytest
 from numpy.typing import NDArray
 
 from lemmax.numerics.experiments import experiment
-from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Judgement, Row, recorded, recorded_rows
+from lemmax.numerics.experiments.wong import fig3, trained_pairs
 from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
@@ -51,15 +51,15 @@ def test_figure_4_value_dimension(judged: Judged, measure: Measure) -> None:
 
 def test_all_pairs_of_the_paper_are_recorded() -> None:
     """The sentences and verdicts above rest on 3,947 pairs of 548 databases and 364 layers."""
-    rows = recorded(wong.GUESS)[1]
-    assert [row.job for row in rows] == wong.pairs("paper")
+    rows = recorded(trained_pairs.GUESS)[1]
+    assert [row.job for row in rows] == trained_pairs.pairs("paper")
     assert len(rows) == 3947
     assert {row.steps for row in rows} == {2000}
 
 
 def test_the_order_in_tau() -> None:
     """A stricter threshold memorizes no more, fact by fact and so in every row."""
-    for study in (wong.GUESS, wong.SLOW):
+    for study in (trained_pairs.GUESS, trained_pairs.SLOW):
         for row in recorded(study)[1]:
             shares = [row.reached[tau] for tau in ("0.5", "0.75", "0.95", "0.99")]
             assert shares == sorted(shares, reverse=True)
@@ -82,7 +82,7 @@ def _verdicts(name: str, change: Callable[[Sequence[Row]], Sequence[Row]]) -> di
 
 def test_accuracies_that_fall_with_the_bound_are_not_a_reproduction() -> None:
     def fall(rows: Sequence[Row]) -> list[Row]:
-        table = wong.Table(rows)
+        table = trained_pairs.Table(rows)
         return _changed(rows, 0.9 - table.layer / 100)
 
     verdicts = _verdicts("wong-fig3", fall)
@@ -98,7 +98,7 @@ def test_noise_decides_nothing_about_figure_4() -> None:
 
 def test_query_dimensions_that_matter_more_are_not_a_reproduction() -> None:
     def favour(rows: Sequence[Row]) -> list[Row]:
-        table = wong.Table(rows)
+        table = trained_pairs.Table(rows)
         return _changed(rows, (6 + table.d_qk - table.d_vo) / 12)
 
     assert _verdicts("wong-fig4", favour)["wong/figure-4"] == "not-reproduced"
@@ -106,15 +106,15 @@ def test_query_dimensions_that_matter_more_are_not_a_reproduction() -> None:
 
 def test_planted_factors_are_found() -> None:
     """Databases memorized exactly up to given multiples of the layer's bound."""
-    rows = recorded(wong.GUESS)[1][:400]
-    table = wong.Table(rows)
+    rows = recorded(trained_pairs.GUESS)[1][:400]
+    table = trained_pairs.Table(rows)
     ratio = table.database / table.layer
     planted = [
         replace(row, reached={**row.reached, "0.75": float(r < 3.5), "0.95": float(r < 1.5)})
         for row, r in zip(rows, ratio, strict=True)
     ]
-    found = wong.factors(wong.Table(planted))
+    found = fig3.factors(trained_pairs.Table(planted))
     assert found["0.75"].within(3, 4)
     assert found["0.95"].within(1, 2)
-    judgements = wong.judge_3({wong.GUESS.name: planted, wong.SLOW.name: planted})
+    judgements = fig3.judge({trained_pairs.GUESS.name: planted, trained_pairs.SLOW.name: planted})
     assert {j.claim: j.verdict for j in judgements}["wong/figure-3-tau"] == "reproduced"

@@ -11,17 +11,11 @@ import pytest
 from typer.testing import CliRunner
 
 from lemmax.cli import app, main
+from lemmax.numerics.experiments.statistics import share
 from lemmax.numerics.pretrained import minilm
-from lemmax.numerics.pretrained.assumptions import (
-    AttentionData,
-    ModelReport,
-    check_assumptions,
-    clopper_pearson,
-    dyadic_matrix,
-    minilm_report,
-    read_arrays,
-)
+from lemmax.numerics.pretrained.assumptions import AttentionData, check_assumptions, dyadic_matrix
 from lemmax.numerics.pretrained.minilm import MiniLM, WordPiece, rank_of_balls
+from lemmax.numerics.pretrained.reports import ModelReport, minilm_report, read_arrays
 from lemmax.theory import Matrix
 from lemmax.theory.errors import LemmaxError
 
@@ -59,12 +53,13 @@ def test_assumptions_in_practice(report: ModelReport, measure: Measure) -> None:
     # far above the error of the float64 forward pass and of rounding to float32
     margin = min(r.float64_least_singular_value for r in later)
     holds = holds and margin > 1e-4
-    low, high = clopper_pearson(contexts, checked)
+    interval = share(contexts, checked)
     kruskal = ", ".join(str(r.kruskal_lower) for r in later)
     measure(
         "reproduced" if holds and not_general else "not-reproduced",
         "MiniLM, 32 windows of n = 12 tokens of one text, stored float32 inputs of layers 2 to 6: "
-        f"{contexts} of {checked} contexts of rank n (95% interval {low:.3f} to {high:.3f}), "
+        f"{contexts} of {checked} contexts of rank n "
+        f"(95% interval {interval.low:.3f} to {interval.high:.3f}), "
         f"Kruskal ranks of the 32 queries {kruskal}, least singular value {margin:.1e}; "
         f"{report.layers[0].repeated_tokens} repeated tokens among the embeddings.",
     )
@@ -230,7 +225,7 @@ def test_floats_are_read_bit_by_bit() -> None:
     [
         ({"toy.contexts": np.full((9, 3, 4), np.nan)}, "NaN"),
         ({"toy.contexts": np.zeros((9, 3))}, "three dimensions"),
-        ({"toy.queries": np.zeros((8, 4))}, "one query an example"),
+        ({"toy.queries": np.zeros((8, 4))}, "one query per example"),
         ({"toy.heads.0.W_K": np.full((4, 2), np.inf)}, "NaN or infinity"),
         ({"toy.heads.0.W_K": np.ones((3, 2))}, "Head 1 has"),
         ({"toy.scale": np.array("2")}, "scale is"),
@@ -280,6 +275,6 @@ def test_command_refuses_bad_input(
 
 
 def test_confidence_interval_of_a_share() -> None:
-    low, high = clopper_pearson(5, 10)
-    assert (round(low, 3), round(high, 3)) == (0.187, 0.813)
-    assert clopper_pearson(0, 10)[0] == 0
+    interval = share(5, 10)
+    assert (round(interval.low, 3), round(interval.high, 3)) == (0.187, 0.813)
+    assert share(0, 10).low == 0

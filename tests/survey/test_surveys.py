@@ -16,18 +16,11 @@ import pytest
 
 from lemmax import checker
 from lemmax.cli import main
-from lemmax.numerics import survey as surveys
 from lemmax.numerics.experiments.statistics import wilson
-from lemmax.numerics.survey import (
-    Row,
-    Task,
-    compact,
-    markdown,
-    read_databases,
-    read_survey,
-    summaries,
-    survey,
-)
+from lemmax.numerics.survey.databases import read_databases
+from lemmax.numerics.survey.recorded import Row, compact, read_survey
+from lemmax.numerics.survey.running import Task, sample, survey
+from lemmax.numerics.survey.summary import markdown, summaries
 from lemmax.numerics.training import workers
 from lemmax.numerics.training.results import ResultsError, read_results
 from lemmax.numerics.training.workers import ClusterError, WorkerLost
@@ -345,6 +338,33 @@ def test_the_command_writes_results_table_and_figure(
     assert told["figure"] is None
 
 
+def test_results_of_different_regimes_are_recorded_together_and_nothing_else_is(
+    undisturbed: Path, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    header, rows = read_survey(undisturbed)
+    first = rows[0].regime
+    parts = []
+    for name, own in (("one", True), ("others", False)):
+        parts.append(tmp_path / f"{name}.jsonl")
+        some = [row for row in rows if (row.regime == first) is own]
+        parts[-1].write_text(compact([(header, some)]), encoding="utf-8")
+    target = tmp_path / "together.jsonl"
+    status, out, _ = lemmax(capsys, *map(str, parts), "--record", str(target))
+    assert status == 0
+    assert out.endswith(f"Written together to {target}.\n")
+    merged = read_survey(target)[1]
+    assert sorted(merged, key=str) == sorted(rows, key=str)
+    for bad, words in (
+        ([undisturbed, parts[0]], "Only surveys over one field"),
+        ([undisturbed, file], f"{file} holds none"),
+    ):
+        wrong = tmp_path / "wrong.jsonl"
+        status, out, err = lemmax(capsys, *map(str, bad), "--record", str(wrong))
+        assert (status, out) == (2, "")
+        assert words in err
+        assert not wrong.exists()
+
+
 def test_pdf_and_png_are_drawn_too(
     undisturbed: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -428,6 +448,10 @@ def test_surveys_of_different_regimes_are_put_together(undisturbed: Path, tmp_pa
     assert found == [*parts[0], *parts[1]]
     assert merged["seconds"].pop(first) == 60.0
     assert set(merged["seconds"].values()) == {header["seconds"]}
+    again = tmp_path / "again.jsonl"
+    both = [(header, parts[1]), (read_survey(path)[0], parts[0])]
+    again.write_text(compact(both), encoding="utf-8")
+    assert read_survey(again)[0]["seconds"][first] == 60.0  # of a compact one too
     for bad in ([(header, rows), (header, rows[:1])], [(header, rows), ({"field": "Q"}, [])]):
         with pytest.raises(ResultsError, match=r"^Only surveys over one field.*\.$"):
             compact(bad)
@@ -463,10 +487,10 @@ def test_damaged_results_are_one_sentence(
 
 def test_the_sample_does_not_depend_on_the_order_of_the_file() -> None:
     tasks = [Task("r", n, ((n, 0, 0),), "R", 60.0) for n in range(30)]
-    chosen = surveys.sample(tasks, 5)
+    chosen = sample(tasks, 5)
     assert len(chosen) == 5
-    assert surveys.sample(tasks[::-1], 5) == chosen
-    assert surveys.sample(tasks, 99) == {task.key for task in tasks}
+    assert sample(tasks[::-1], 5) == chosen
+    assert sample(tasks, 99) == {task.key for task in tasks}
 
 
 @pytest.mark.parametrize(("successes", "trials"), [(0, 7), (7, 7), (1, 3), (58, 100), (999, 1000)])

@@ -9,7 +9,8 @@ from typing import TypeAlias
 import numpy as np
 import pytest
 
-from lemmax.numerics.training.jobs import Arrays, Dana, Job, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 
 Small: TypeAlias = dict[str, tuple[list[Job], Recipe]]

@@ -17,10 +17,12 @@ pytest.importorskip("numba", reason="the compiled engine is one of those compare
 
 import torch
 
-from lemmax.numerics.engines import BACKENDS, UnknownBackend, plan, start, train
 from lemmax.numerics.engines.compiled.loops import exponentials
+from lemmax.numerics.engines.register import BACKENDS, UnknownBackend, plan, start
 from lemmax.numerics.engines.stacked.stacks import Stack
-from lemmax.numerics.training.jobs import Arrays, Dana, Job, RandomDatabase, Wong
+from lemmax.numerics.engines.trained import train
+from lemmax.numerics.training.configurations import Arrays, Dana, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
 
@@ -72,7 +74,7 @@ def test_float64_agrees_after_a_hundred_steps(
 @pytest.mark.parametrize(
     ("backend", "name"),
     [
-        # compiling the kernel a second time is most of this test
+        # compiling the loop a second time is most of this test
         pytest.param(*case, marks=[pytest.mark.slow] * (case[0] == "numba" and case[1] in MAHDAVI))
         for case in CASES
     ],
@@ -137,7 +139,7 @@ def test_a_second_run_and_a_resumed_run_are_bit_equal(
 
 
 @pytest.mark.parametrize("backend", BACKENDS)
-def test_a_model_that_has_stopped_leaves_and_the_others_keep_their_bits(backend: str) -> None:
+def test_a_model_that_has_stopped_is_kept_and_the_others_keep_their_bits(backend: str) -> None:
     jobs = [Job(Wong(4, 3, 3, 2, RandomDatabase(s, 6 + 8 * s)), s) for s in range(6)]
     free = recipe("wong-guess").changed(steps=300)
     stopping = free.changed(stop=0.5, check_every=50)
@@ -211,8 +213,9 @@ def test_exponentials_are_good_to_two_units_in_the_last_place(dtype: str) -> Non
 
 _PROGRAM = """
 import hashlib
-from lemmax.numerics.engines import start
-from lemmax.numerics.training.jobs import Job, RandomDatabase, Wong
+from lemmax.numerics.engines.register import start
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 run = start([Job(Wong(4, 3, 2, 3, RandomDatabase(1)), 1)], recipe("wong-guess"), "numba")
 run.advance(100)
@@ -235,6 +238,29 @@ def test_compiled_now_and_loaded_from_disk_give_the_same_bits(tmp_path: Path) ->
     ]
     assert list(tmp_path.rglob("*.nbc"))
     assert outputs[0] == outputs[1]
+
+
+_STRUCTURE = """
+from typing import Any, NamedTuple
+from lemmax.numerics.engines.compiled.loops import compiled
+class {name}(NamedTuple):
+    x: Any
+def _double(given): return 2 * given.x
+double = compiled(_double)
+print(double({name}(21)))
+"""
+
+
+@pytest.mark.slow
+def test_machine_code_for_arguments_of_a_class_that_is_gone_is_forgotten(tmp_path: Path) -> None:
+    environment = {"PYTHONPATH": ":".join([str(tmp_path), *sys.path])}
+    environment["NUMBA_CACHE_DIR"] = str(tmp_path / "cache")
+    for name in ("Before", "Afterwards"):
+        (tmp_path / "structure.py").write_text(_STRUCTURE.format(name=name), encoding="utf-8")
+        command = [sys.executable, "-c", "import structure"]
+        ran = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+        assert ran.stdout == "42\n", ran.stderr
+    assert list(tmp_path.rglob("*.nbc"))
 
 
 def test_longer_sequences_are_trained_alike_by_autograd_and_by_the_compiled_engine(

@@ -14,8 +14,9 @@ import pytest
 import torch
 
 from lemmax.constructions import compile_database
-from lemmax.numerics.engines import train
-from lemmax.numerics.training.jobs import Job, Wong
+from lemmax.numerics.engines.trained import train
+from lemmax.numerics.training.configurations import Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.models import WongLayer
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.transformer_lens import to_transformer_lens

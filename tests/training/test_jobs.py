@@ -10,18 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lemmax.numerics.training.jobs import (
-    Dana,
-    Job,
-    Mahdavi,
-    RandomDatabase,
-    Wong,
-    batches,
-    batches_per_epoch,
-    canonical,
-    job_from_json,
-)
+from lemmax.numerics.training.configurations import Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job, batches, batches_per_epoch, job_from_json
 from lemmax.numerics.training.recipes import recipe
+from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
 

@@ -14,8 +14,9 @@ pytest.importorskip("numba", reason="one test fine-tunes with the compiled engin
 import torch
 
 from lemmax.checker import check
-from lemmax.numerics.engines import train
-from lemmax.numerics.training.jobs import Dana, Job, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.engines.trained import train
+from lemmax.numerics.training.configurations import Dana, Mahdavi, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.models import AoTModel, MultiHeadModel, WongLayer, model_of
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import certify_layer

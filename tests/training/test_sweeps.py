@@ -18,11 +18,13 @@ import pytest
 
 pytest.importorskip("torch", reason="sweeps are tested with the stacked engine")
 
-from lemmax.numerics.engines import plan, start
+from lemmax.numerics.engines.register import plan, start
 from lemmax.numerics.training import workers
-from lemmax.numerics.training.jobs import Dana, Job, RandomDatabase, Wong, canonical
+from lemmax.numerics.training.configurations import Dana, RandomDatabase, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.numerics.training.results import ResultsError, read_results
+from lemmax.numerics.training.streams import canonical
 from lemmax.numerics.training.sweeps import ClusterError, Progress, Task, restore, save, sweep
 from lemmax.theory.errors import LemmaxError
 

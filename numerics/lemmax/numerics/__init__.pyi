@@ -1,7 +1,8 @@
-from .engines import train as train
+from .engines.trained import train as train
 from .experiments import experiment as experiment
 from .pretrained.assumptions import check_assumptions as check_assumptions
-from .training.jobs import Dana as Dana, Job as Job, Mahdavi as Mahdavi, Wong as Wong
+from .training.configurations import Dana as Dana, Mahdavi as Mahdavi, Wong as Wong
+from .training.jobs import Job as Job
 from .training.recipes import recipe as recipe
 from .training.sweeps import sweep as sweep
 from .twins.certify import certify_layer as certify_layer

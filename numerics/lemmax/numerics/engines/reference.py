@@ -14,7 +14,8 @@ from torch import Tensor
 from torch.nn import functional
 
 from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
-from lemmax.numerics.training.jobs import Arrays, Dana, Job, Mahdavi, Wong, batches
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong
+from lemmax.numerics.training.jobs import Job, batches
 from lemmax.numerics.training.models import Model, MultiHeadModel, model_of
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError

@@ -15,15 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.training.jobs import (
-    Arrays,
-    Dana,
-    Job,
-    Mahdavi,
-    Wong,
-    batches_per_epoch,
-    sinusoids,
-)
+from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong, sinusoids
+from lemmax.numerics.training.jobs import Job, batches_per_epoch
 from lemmax.numerics.training.recipes import Recipe
 
 THRESHOLDS = (0.5, 0.75, 0.95, 0.99)

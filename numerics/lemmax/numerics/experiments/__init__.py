@@ -1,4 +1,7 @@
-"""The experiments of the papers: jobs, recorded results, figures and sentences computed from them.
+"""The experiments: a folder per paper, and what all of them share (studies, statistics).
+
+A figure or a sentence is computed from recorded or trained results; no number is typed here that
+data can give, and how a step of training is computed is not said here.
 
 >>> experiment("wong-fig5")
 Traceback (most recent call last):
@@ -17,23 +20,23 @@ if TYPE_CHECKING:
     from lemmax.numerics.experiments.studies import Experiment
 
 EXPERIMENTS = {
-    "wong-fig2": "wong_figures",
-    "wong-fig3": "wong_figures",
-    "wong-fig4": "wong_figures",
-    "dana-fig1a": "dana_figures",
-    "dana-fig1b": "dana_figures",
-    "dana-fig2a": "dana_figures",
-    "dana-fig2b": "dana_figures",
-    "dana-fig3": "dana_fig3",
-    "dana-fig4": "dana_fig4",
-    "mahdavi-heads": "mahdavi_sizes",
-    "mahdavi-context": "mahdavi_sizes",
-    "mahdavi-dh": "mahdavi_sizes",
-    "dana-beside": "dana_beside",
-    "dana-parity": "dana_parity",
-    "mahdavi-beside": "mahdavi_beside",
-    "wong-beside": "wong_beside",
-    "wong-certified": "wong_certified",
+    "wong-fig2": "wong.fig2",
+    "wong-fig3": "wong.fig3",
+    "wong-fig4": "wong.fig4",
+    "dana-fig1a": "dana.fig1",
+    "dana-fig1b": "dana.fig1",
+    "dana-fig2a": "dana.fig2",
+    "dana-fig2b": "dana.fig2",
+    "dana-fig3": "dana.fig3",
+    "dana-fig4": "dana.fig4",
+    "mahdavi-heads": "mahdavi.sizes",
+    "mahdavi-context": "mahdavi.sizes",
+    "mahdavi-dh": "mahdavi.sizes",
+    "dana-beside": "dana.beside",
+    "dana-parity": "dana.parity",
+    "mahdavi-beside": "mahdavi.beside",
+    "wong-beside": "wong.beside",
+    "wong-certified": "wong.certified",
 }
 """Names, and the module of each."""
 
@@ -52,5 +55,5 @@ def experiment(name: str) -> Experiment:
         known = ", ".join(EXPERIMENTS)
         raise UnknownExperiment(f"There is no experiment {name!r}; known are {known}.")
     module = import_module(f"lemmax.numerics.experiments.{EXPERIMENTS[name]}")
-    found: Experiment = module.EXPERIMENTS[name]
-    return found
+    chosen: Experiment = module.EXPERIMENTS[name]
+    return chosen

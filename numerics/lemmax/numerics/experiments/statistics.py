@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.training.jobs import stream
+from lemmax.numerics.training.streams import stream
 
 Floats: TypeAlias = NDArray[np.float64]
 
@@ -61,8 +61,8 @@ def bootstrap(
     """
     random = stream("bootstrap", size, repeats)
     value = statistic(np.arange(size))
-    found = [statistic(random.integers(size, size=size)) for _ in range(repeats)]
-    low, high = np.quantile(found, [0.025, 0.975])
+    resampled = [statistic(random.integers(size, size=size)) for _ in range(repeats)]
+    low, high = np.quantile(resampled, [0.025, 0.975])
     return Estimate(value, float(low), float(high))
 
 
@@ -76,11 +76,11 @@ def mean(values: Any) -> Estimate:
     """
     from scipy.stats import t
 
-    found = np.asarray(values, dtype=np.float64)
-    centre, half = float(found.mean()), float("inf")
-    if len(found) > 1:
-        error = float(found.std(ddof=1)) / len(found) ** 0.5
-        half = float(t.ppf(0.975, len(found) - 1)) * error
+    sample = np.asarray(values, dtype=np.float64)
+    centre, half = float(sample.mean()), float("inf")
+    if len(sample) > 1:
+        error = float(sample.std(ddof=1)) / len(sample) ** 0.5
+        half = float(t.ppf(0.975, len(sample) - 1)) * error
     return Estimate(centre, centre - half, centre + half)
 
 
@@ -94,12 +94,12 @@ def grand_mean(groups: Any) -> Estimate:
     """
     from scipy.stats import t
 
-    found = np.asarray(groups, dtype=np.float64)
-    size, repeats = found.shape
-    centre, half, free = float(found.mean()), float("inf"), size * (repeats - 1)
+    table = np.asarray(groups, dtype=np.float64)
+    size, repeats = table.shape
+    centre, half, free = float(table.mean()), float("inf"), size * (repeats - 1)
     if free:
-        within = found - found.mean(axis=1, keepdims=True)
-        error = (float((within**2).sum()) / free / found.size) ** 0.5
+        within = table - table.mean(axis=1, keepdims=True)
+        error = (float((within**2).sum()) / free / table.size) ** 0.5
         half = float(t.ppf(0.975, free)) * error
     return Estimate(centre, centre - half, centre + half)
 
@@ -195,8 +195,8 @@ class Fit:
 def fit(x: Any, y: Any, degree: int) -> Fit:
     """Fit a polynomial; the interval is Student's.
 
-    >>> found = fit([0, 1, 2, 3], [1.0, 3.1, 4.9, 7.0], 1)
-    >>> print(found.leading, round(found.r_squared, 3))
+    >>> line = fit([0, 1, 2, 3], [1.0, 3.1, 4.9, 7.0], 1)
+    >>> print(line.leading, round(line.r_squared, 3))
     1.98 [1.80, 2.16] 0.999
     """
     from scipy.stats import t

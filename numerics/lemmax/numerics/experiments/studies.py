@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import json
 import platform
-import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -17,9 +16,12 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from lemmax.numerics.engines.run import THRESHOLDS
+from lemmax.numerics.experiments.statistics import Estimate, Fit
 from lemmax.numerics.figures import write_figure
-from lemmax.numerics.training.jobs import Job, canonical
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
+from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.verdicts import Verdict
 
@@ -69,6 +71,18 @@ class Judgement:
 
 
 Rows: TypeAlias = Mapping[str, Sequence[Row]]
+SATURATED = 0.95  # from this accuracy on growth says nothing
+STRAIGHT = 0.05  # a curve that is called straight leaves its chord by less than this accuracy
+
+
+def linear(curved: Estimate, line: Fit) -> Verdict | None:
+    """Whether a claim of linear growth is reproduced: a straight curve, and R² of a line over .97.
+
+    ``curved`` says how far a quadratic fit leaves its chord. No verdict where it may or may not.
+    """
+    if curved.within(-STRAIGHT, STRAIGHT) and line.r_squared > 0.97:
+        return "reproduced"
+    return "not-reproduced" if curved.apart(-STRAIGHT, STRAIGHT) else None
 
 
 @dataclass(frozen=True)
@@ -101,13 +115,13 @@ def row_of(job: Job, record: Mapping[str, Any]) -> Row:
 
 def machine() -> dict[str, str]:
     """What the last bits of a compiled run depend on."""
-    found = {"machine": platform.machine(), "cpu": _cpu()}
+    known = {"machine": platform.machine(), "cpu": _cpu()}
     for package in ("numba", "llvmlite", "numpy"):
         try:
-            found[package] = version(package)
+            known[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "none"
-    return found
+            known[package] = "none"
+    return known
 
 
 def _cpu() -> str:
@@ -134,9 +148,6 @@ def compact(study: Study, rows: Iterable[Row], made_on: Mapping[str, str]) -> st
     return "\n".join(lines) + "\n"
 
 
-_REACHED: tuple[str, ...] = ("0.5", "0.75", "0.95", "0.99")
-
-
 @cache
 def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
     """The machine and the rows of the results that ship with lemmax.
@@ -159,7 +170,7 @@ def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
             raise LemmaxError(f"Line {number} of the recorded {study.name} belongs to no job.")
         job = jobs.pop(key)
         accuracy, *reached = (count / job.config.samples for count in counts)
-        shares = dict(zip(_REACHED, reached, strict=True))
+        shares = dict(zip(map(str, THRESHOLDS), reached, strict=True))
         recent, inspected = (*more, None, None)[:2]
         rows.append(Row(job, steps, loss, accuracy, shares, recent, inspected))
     return header["machine"], tuple(rows)
@@ -172,7 +183,7 @@ def recorded_rows(experiment: Experiment) -> dict[str, tuple[Row, ...]]:
 
 def rerun(study: Study, rows: Sequence[Row]) -> list[Row]:
     """Train the jobs of some rows again, as they were trained."""
-    from lemmax.numerics.engines import train
+    from lemmax.numerics.engines.trained import train
     from lemmax.numerics.training.sweeps import function_named
 
     jobs = [row.job for row in rows]
@@ -203,7 +214,7 @@ def measure_rows(
         raise LemmaxError(f"There is no folder {folder}.")
     _check_device(device)
     backend = "numba" if device in (None, "cpu") else "torch"
-    found = {}
+    rows = {}
     for study in experiment.studies:
         jobs = study.jobs(chosen)
 
@@ -223,8 +234,8 @@ def measure_rows(
             inspect=study.inspect,
             progress=tell,
         )
-        found[study.name] = tuple(row_of(*pair) for pair in zip(jobs, records, strict=True))
-    return found
+        rows[study.name] = tuple(row_of(*pair) for pair in zip(jobs, records, strict=True))
+    return rows
 
 
 def _scale(name: str) -> Scale:
@@ -268,12 +279,9 @@ def write_files(experiment: Experiment, rows: Rows, folder: Path) -> list[Path]:
 
 
 def record(study: Study, results: Path, target: Path) -> int:
-    """Write the results of a sweep of a study in compact form; how many jobs they are.
-
-    ``python -m lemmax.numerics.experiments.studies STUDY RESULTS TARGET`` does it for a study of a
-    known experiment.
-    """
+    """Write the results of a sweep of a study in compact form; how many jobs they are."""
     from lemmax.numerics.training.results import read_results
+    from lemmax.theory.files import write_bytes
 
     header, records = read_results(results)
     if header.get("recipe") != study.recipe.to_json() or header.get("backend") != "numba":
@@ -284,17 +292,5 @@ def record(study: Study, results: Path, target: Path) -> int:
         for job in study.jobs("paper")
         if (key := job.key(study.recipe)) in known
     ]
-    target.write_text(compact(study, rows, machine()), encoding="utf-8")
+    write_bytes(target, compact(study, rows, machine()).encode())
     return len(rows)
-
-
-def _main(name: str, results: str, target: str) -> None:
-    from lemmax.numerics import experiments
-
-    every = [s for e in experiments.EXPERIMENTS for s in experiments.experiment(e).studies]
-    study = next(s for s in every if s.name == name)
-    print(record(study, Path(results), Path(target)), "jobs")
-
-
-if __name__ == "__main__":
-    _main(*sys.argv[1:])

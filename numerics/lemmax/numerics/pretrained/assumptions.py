@@ -12,24 +12,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from math import comb
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
 from numpy.typing import NDArray
 
-from lemmax.numerics.pretrained.minilm import MiniLM, rank_of_balls
-from lemmax.theory.errors import LemmaxError, NotExact, ShapeError
+from lemmax.theory.errors import NotExact, ShapeError
 from lemmax.theory.mahdavi.ceilings import theorem_1_bound
 from lemmax.theory.mahdavi.layer import ContextHead, MultiHead, multi_head
 from lemmax.theory.numbers.kruskal_rank import kruskal_rank
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.numbers.rank import certified_rank
-
-if TYPE_CHECKING:
-    from rich.table import Table
 
 Array = NDArray[Any]
 
@@ -56,7 +50,7 @@ class AttentionData:
                 f"not {self.contexts.ndim}."
             )
         if self.queries.ndim != 2 or len(self.queries) != len(self.contexts):
-            raise ShapeError(f"{self.name}: there must be one query an example.")
+            raise ShapeError(f"{self.name}: there must be one query per example.")
         if not len(self.contexts):
             raise ShapeError(f"{self.name}: there must be at least one example.")
         arrays = [self.contexts, self.queries, *(W for head in self.heads for W in head)]
@@ -93,11 +87,11 @@ class AssumptionReport:
     float32_rank_of_queries: int
     sampled_share_independent: float
     float64_least_singular_value: float
-    examples: int | None
-    feature_rank_lower: int | None
-    feature_rank_upper: int | None
-    theorem_1: int | None
-    shared_bound: int | None
+    examples: int | None = None
+    feature_rank_lower: int | None = None
+    feature_rank_upper: int | None = None
+    theorem_1: int | None = None
+    shared_bound: int | None = None
 
     @property
     def assumption_1(self) -> bool | None:
@@ -160,7 +154,7 @@ def check_assumptions(
 
     Notes
     -----
-    Cost: one exact rank of an n × d matrix a context, the Kruskal rank of the queries, and where
+    Cost: one exact rank of an n × d matrix per context, the Kruskal rank of the queries, and where
     there are heads one evaluation of Z modulo a prime.
 
     Examples
@@ -178,17 +172,6 @@ def check_assumptions(
     chosen = data.queries[:asked]
     kruskal = kruskal_rank(dyadic_matrix(chosen))
     single = np.asarray(chosen, dtype=np.float32)
-    rank_z: tuple[int | None, ...] = (None,) * 5
-    if data.heads:
-        layer = exact_layer(data, examples)
-        found = layer.feature_rank()
-        rank_z = (
-            layer.T,
-            found.lower,
-            found.upper,
-            theorem_1_bound(n, layer.d_h, layer.H),
-            layer.H * (n - 1) + 1,
-        )
     return AssumptionReport(
         data.name,
         T,
@@ -204,11 +187,24 @@ def check_assumptions(
         int(np.linalg.matrix_rank(single)),
         sampled_share(single, n, samples, seed),
         _least_singular_value([chosen, *data.contexts[:looked]]),
-        *rank_z,
+        **(rank_of_features(data, examples) if data.heads else {}),
     )
 
 
-def exact_layer(data: AttentionData, examples: int | None = None) -> MultiHead:
+def rank_of_features(data: AttentionData, examples: int | None = None) -> dict[str, Any]:
+    """The rank of Z on stored floats, and beside it what Theorem 1 promises and the ceiling."""
+    layer = stored_layer(data, examples)
+    rank = layer.feature_rank()
+    return {
+        "examples": layer.T,
+        "feature_rank_lower": rank.lower,
+        "feature_rank_upper": rank.upper,
+        "theorem_1": theorem_1_bound(layer.n, layer.d_h, layer.H),
+        "shared_bound": layer.H * (layer.n - 1) + 1,
+    }
+
+
+def stored_layer(data: AttentionData, examples: int | None = None) -> MultiHead:
     """The layer on stored floats, read as dyadic rationals."""
     T, n, _ = data.shape
     wanted = examples or len(data.heads) * (n - 1) + 21
@@ -244,255 +240,3 @@ def _repeated(contexts: Array) -> int:
     different = {E.tobytes(): E for E in np.ascontiguousarray(contexts)}.values()
     tokens = [row.tobytes() for E in different for row in np.ascontiguousarray(E)]
     return len(tokens) - len(set(tokens))
-
-
-# --- models given as arrays ---------------------------------------------------------------------
-
-
-def read_arrays(path: Path) -> list[AttentionData]:
-    """Layers from a .npz file with the arrays LAYER.contexts, LAYER.queries, LAYER.heads.0.W_K, ...
-
-    ``LAYER`` is any name; ``LAYER.scale`` may hold the scale as a string.
-    """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = dict(archive)
-    except (OSError, ValueError):
-        raise LemmaxError(f"{path} is not a .npz file of arrays.") from None
-    names = [key.removesuffix(".contexts") for key in arrays if key.endswith(".contexts")]
-    if not names:
-        raise LemmaxError(f"{path} has no array whose name ends with .contexts.")
-    found = []
-    for name in names:
-        if f"{name}.queries" not in arrays:
-            raise LemmaxError(f"{path} has {name}.contexts but no {name}.queries.")
-        heads: list[tuple[Array, Array]] = []
-        while f"{name}.heads.{len(heads)}.W_K" in arrays:
-            number = len(heads)
-            if f"{name}.heads.{number}.W_Q" not in arrays:
-                raise LemmaxError(f"{path} has no {name}.heads.{number}.W_Q.")
-            heads.append(
-                (arrays[f"{name}.heads.{number}.W_K"], arrays[f"{name}.heads.{number}.W_Q"])
-            )
-        scale = str(arrays.get(f"{name}.scale", "1"))
-        found.append(
-            AttentionData(name, arrays[f"{name}.contexts"], arrays[f"{name}.queries"], heads, scale)
-        )
-    return found
-
-
-def arrays_report(path: Path, *, examples: int | None = None) -> ModelReport:
-    """The assumptions of every layer of a .npz file."""
-    layers = tuple(check_assumptions(data, examples=examples) for data in read_arrays(path))
-    return ModelReport(path.name, layers, 0, None)
-
-
-# --- the pretrained model -----------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class ModelReport:
-    """All layers of a model on one text, and what balls prove about the first one."""
-
-    model: str
-    layers: tuple[AssumptionReport, ...]
-    balls_examples: int
-    balls_independent: bool | None
-
-    def to_json(self) -> dict[str, Any]:
-        """Ready for JSON."""
-        return {
-            "model": self.model,
-            "layers": [layer.to_json() for layer in self.layers],
-            "real_arithmetic": {
-                "examples": self.balls_examples,
-                "queries_after_layer_1_independent": self.balls_independent,
-            },
-        }
-
-    def table(self) -> Table:
-        """A table for a terminal."""
-        from rich.table import Table
-
-        table = Table(box=None, pad_edge=False)
-        for title in (
-            "input of",
-            "rank n",
-            "distinct",
-            "Kruskal",
-            "float32",
-            "sampled",
-            "least σ",
-            "rank Z",
-            "Thm 1",
-        ):
-            side: Literal["left", "right"] = "left" if title == "input of" else "right"
-            table.add_column(title, justify=side, no_wrap=True)
-        for r in self.layers:
-            lower, upper = r.feature_rank_lower, r.feature_rank_upper
-            table.add_row(
-                r.name,
-                f"{r.contexts_full_rank}/{r.contexts_checked}",
-                f"{r.distinct_queries}/{r.queries_checked}",
-                _interval(r.kruskal_lower, r.kruskal_upper),
-                str(r.float32_rank_of_queries),
-                f"{r.sampled_share_independent:.0%}",
-                f"{r.float64_least_singular_value:.0e}",
-                "-"
-                if lower is None or upper is None
-                else f"{_interval(lower, upper)}/{r.examples}",
-                str(r.theorem_1 or "-"),
-            )
-        return table
-
-    def sentences(self) -> list[str]:
-        """What is exact, and about what."""
-        n = self.layers[0].n
-        found = [
-            "Exact facts about the stored floats: contexts of rank n, distinct queries, the "
-            "Kruskal rank of the queries, rank Z of the trained heads for so many examples.",
-            f"Numerical: the float32 rank of the queries, the share of random sets of {n} queries "
-            "with float32 rank n, and the least singular value of queries and contexts, which says "
-            "how far rounding is from making the rank.",
-            "Thm 1 is what Theorem 1 promises under its assumptions; rank Z may exceed it.",
-        ]
-        if self.balls_independent is not None:
-            word = "are independent" if self.balls_independent else "could not be shown independent"
-            found.append(
-                f"In real arithmetic (balls) the first {self.balls_examples} queries after "
-                f"layer 1 {word}."
-            )
-        return found
-
-    def figure(self, path: str | Path) -> None:
-        """A bar chart: exact Kruskal rank, float32 rank and n, layer by layer."""
-        import matplotlib
-
-        matplotlib.use("Agg")
-        import matplotlib.pyplot as plt
-
-        figure, axes = plt.subplots(figsize=(6.4, 3.2), layout="constrained")
-        places = np.arange(len(self.layers))
-        axes.bar(
-            places - 0.2, [r.kruskal_lower for r in self.layers], 0.4, label="exact Kruskal rank"
-        )
-        axes.bar(
-            places + 0.2,
-            [r.float32_rank_of_queries for r in self.layers],
-            0.4,
-            label="float32 rank",
-        )
-        axes.axhline(self.layers[0].n, linestyle="--", color="black", linewidth=1, label="n")
-        axes.set_xticks(places, [r.name for r in self.layers])
-        axes.set_ylabel("queries")
-        axes.legend(frameon=False)
-        figure.savefig(path)
-        plt.close(figure)
-
-
-def _interval(lower: int, upper: int) -> str:
-    return str(lower) if lower == upper else f"{lower}..{upper}"
-
-
-def minilm_layers(
-    model: MiniLM, windows: NDArray[np.int64], *, heads: bool = True
-) -> list[AttentionData]:
-    """The inputs of all layers as stored float32 arrays; queries are the first position."""
-    found = []
-    hidden = model.hidden(windows)
-    for i, (x, layer) in enumerate(zip(hidden, model.layers, strict=False), 1):
-        stored = x.astype(np.float32)
-        queries = np.concatenate([stored[:, 0], np.ones((len(x), 1), np.float32)], axis=1)
-        size = model.d_h
-        pairs = [
-            (
-                layer.W_K[:, h * size : (h + 1) * size],
-                np.concatenate(
-                    [
-                        layer.W_Q[:, h * size : (h + 1) * size],
-                        layer.b_Q[None, h * size : (h + 1) * size],
-                    ]
-                ),
-            )
-            for h in range(model.heads)
-        ]
-        found.append(
-            AttentionData(
-                f"layer {i}", stored, queries, pairs if heads else (), f"1/sqrt({model.d_h})"
-            )
-        )
-    return found
-
-
-def minilm_report(
-    text: str,
-    *,
-    n: int = 16,
-    examples: int | None = None,
-    stride: int = 1,
-    layers: Sequence[int] | None = None,
-    heads: bool = True,
-    balls: int = 48,
-    model: MiniLM | None = None,
-) -> ModelReport:
-    """The assumptions of every layer of MiniLM on the windows of a text.
-
-    ``examples`` windows (d + 3 unless given, fewer if the text is short); ``balls`` of them in
-    real arithmetic through the first layer.
-    """
-    used = model or MiniLM()
-    windows = used.windows(text, n, examples or used.d + 3, stride)
-    reports = []
-    for number, data in enumerate(minilm_layers(used, windows, heads=heads), 1):
-        if layers is None or number in layers:
-            # The Kruskal rank is that of the tokens themselves, without the coordinate of the bias.
-            plain = AttentionData(data.name, data.contexts, data.queries[:, :-1])
-            report = check_assumptions(plain, contexts=64)
-            if data.heads:
-                layer = exact_layer(data)
-                found = layer.feature_rank()
-                report = AssumptionReport(
-                    **{
-                        **asdict(report),
-                        "examples": layer.T,
-                        "feature_rank_lower": found.lower,
-                        "feature_rank_upper": found.upper,
-                        "theorem_1": theorem_1_bound(n, layer.d_h, layer.H),
-                        "shared_bound": layer.H * (n - 1) + 1,
-                    }
-                )
-            reports.append(report)
-    if not reports:
-        raise LemmaxError(f"The model has {len(used.layers)} layers; none of those named exists.")
-    count = min(balls, len(windows), used.d)
-    proved = None
-    if count:
-        proved = rank_of_balls(used.certified_first_layer(windows[:count]))
-    return ModelReport("minilm", tuple(reports), count, proved)
-
-
-def clopper_pearson(hits: int, trials: int, level: float = 0.95) -> tuple[float, float]:
-    """The exact confidence interval of a share.
-
-    >>> low, high = clopper_pearson(48, 48)
-    >>> round(low, 3), high
-    (0.926, 1.0)
-    """
-    alpha = (1 - level) / 2
-
-    def tail(p: float, least: int, most: int) -> float:
-        return sum(comb(trials, k) * p**k * (1 - p) ** (trials - k) for k in range(least, most + 1))
-
-    def solve(least: int, most: int, rising: bool) -> float:
-        low, high = 0.0, 1.0
-        for _ in range(60):
-            middle = (low + high) / 2
-            if (tail(middle, least, most) > alpha) == rising:
-                high = middle
-            else:
-                low = middle
-        return (low + high) / 2
-
-    lower = 0.0 if hits == 0 else solve(hits, trials, True)
-    upper = 1.0 if hits == trials else solve(0, hits, False)
-    return lower, upper

@@ -78,7 +78,7 @@ class WordPiece:
 
     def ids(self, text: str) -> list[int]:
         """Token numbers of a text, without the special tokens."""
-        found: list[int] = []
+        numbers: list[int] = []
         for word in self.words(text):
             pieces: list[int] = []
             start = 0
@@ -91,8 +91,8 @@ class WordPiece:
                     break
                 pieces.append(self.index[front + word[start:end]])
                 start = end
-            found += pieces
-        return found
+            numbers += pieces
+        return numbers
 
 
 @dataclass(frozen=True)
@@ -136,7 +136,7 @@ class MiniLM:
     @cached_property
     def layers(self) -> tuple[LayerWeights, ...]:
         """All layers."""
-        found = []
+        layers = []
         count = 1 + max(int(n.split(".")[2]) for n in self._tensors if n.startswith("encoder."))
         for i in range(count):
             here = f"encoder.layer.{i}"
@@ -154,12 +154,12 @@ class MiniLM:
             (W_Q, b_Q), (W_K, b_K), (W_V, b_V), (W_O, b_O), (W_1, b_1), (W_2, b_2) = pairs
             norm_1 = self._norm(f"{here}.attention.output.LayerNorm")
             norm_2 = self._norm(f"{here}.output.LayerNorm")
-            found.append(
+            layers.append(
                 LayerWeights(
                     W_Q, b_Q, W_K, b_K, W_V, b_V, W_O, b_O, norm_1, W_1, b_1, W_2, b_2, norm_2
                 )
             )
-        return tuple(found)
+        return tuple(layers)
 
     @property
     def d(self) -> int:
@@ -178,10 +178,10 @@ class MiniLM:
         ids = self.tokenizer.ids(text)
         first, last = self.tokenizer.index["[CLS]"], self.tokenizer.index["[SEP]"]
         starts = range(0, len(ids) - (n - 2) + 1, stride)
-        found = list(dict.fromkeys((first, *ids[s : s + n - 2], last) for s in starts))
-        if not found:
+        windows = list(dict.fromkeys((first, *ids[s : s + n - 2], last) for s in starts))
+        if not windows:
             raise LemmaxError(f"The text has {len(ids)} tokens, fewer than one window of {n - 2}.")
-        return np.array(found[:count])
+        return np.array(windows[:count])
 
     def embed(self, windows: NDArray[np.int64]) -> Floats:
         """What enters the first layer (T × n × d)."""
@@ -200,11 +200,11 @@ class MiniLM:
     def hidden(self, windows: NDArray[np.int64]) -> list[Floats]:
         """The inputs of every layer, and the output of the last, each T × n × d."""
         x = self.embed(windows)
-        found = [x]
+        states = [x]
         for layer in self.layers:
             x = self._block(x, layer)
-            found.append(x)
-        return found
+            states.append(x)
+        return states
 
     def _block(self, x: Floats, layer: LayerWeights) -> Floats:
         from scipy.special import erf

@@ -17,7 +17,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from lemmax.numerics.training.jobs import Arrays, Config, Dana, Mahdavi, Wong, sinusoids
+from lemmax.numerics.training.configurations import Arrays, Config, Dana, Mahdavi, Wong, sinusoids
 from lemmax.numerics.twins.certify import exact_layer
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.numbers.matrices import Matrix

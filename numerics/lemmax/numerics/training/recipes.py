@@ -147,6 +147,18 @@ _DANA_CODE = Recipe(
     init="dana-code",
 )
 
+_MAHDAVI_SMALL = Recipe(
+    name="mahdavi-small",
+    family="mahdavi",
+    steps=3000,
+    learning_rate=5e-3,
+    schedule="warmup-cosine",
+    start_factor=0.01,
+    warmup=0.05,
+    batch=256,
+    init="mahdavi-code",
+)
+
 RECIPES: dict[str, Recipe] = {
     r.name: r
     for r in (
@@ -181,27 +193,8 @@ RECIPES: dict[str, Recipe] = {
             check_every=500,
             init="mahdavi-code",
         ),
-        Recipe(
-            name="mahdavi-small",
-            family="mahdavi",
-            steps=3000,
-            learning_rate=5e-3,
-            schedule="warmup-cosine",
-            start_factor=0.01,
-            warmup=0.05,
-            batch=256,
-            init="mahdavi-code",
-        ),
-        Recipe(
-            name="mahdavi-full",
-            family="mahdavi",
-            steps=3000,
-            learning_rate=5e-3,
-            schedule="warmup-cosine",
-            start_factor=0.01,
-            warmup=0.05,
-            init="mahdavi-code",
-        ),
+        _MAHDAVI_SMALL,
+        _MAHDAVI_SMALL.changed(name="mahdavi-full", batch=None),
     )
 }
 """The recipes by name."""

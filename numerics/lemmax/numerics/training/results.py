@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from lemmax.numerics.training.jobs import canonical
+from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_bytes
 
@@ -73,10 +73,10 @@ class Results:
                 f"from {ours['name']!r} in {', '.join(names)}; give another file."
             )
         for name in sorted({*self.identity, *header} - {"lemmax-results"}):
-            found, wanted = header.get(name), self.identity.get(name)
-            if found != wanted:
+            given, wanted = header.get(name), self.identity.get(name)
+            if given != wanted:
                 raise ResultsError(
-                    f"{self.path} was made with {name} {found!r}, not {wanted!r}; "
+                    f"{self.path} was made with {name} {given!r}, not {wanted!r}; "
                     "give another file."
                 )
 

@@ -23,11 +23,12 @@ from typing import Any
 
 import numpy as np
 
-from lemmax.numerics.engines import engine, plan, start
+from lemmax.numerics.engines.register import engine, plan, start
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.training.jobs import Job, canonical, job_from_json
+from lemmax.numerics.training.jobs import Job, job_from_json
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.numerics.training.results import Results, ResultsError
+from lemmax.numerics.training.streams import canonical
 from lemmax.numerics.training.workers import ClusterError, checked_workers, finished
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_bytes
@@ -86,7 +87,7 @@ class Task:
         engine(self.backend)
 
     def run(self) -> list[dict[str, Any]]:
-        """Train the group, from its checkpoint if there is one; one record a job."""
+        """Train the group, from its checkpoint if there is one; one record per job."""
         jobs = [job_from_json(json.loads(text)) for text in self.jobs]
         with _single_thread(self.backend):
             run = start(jobs, self.recipe, self.backend, None, self.device)
@@ -117,17 +118,18 @@ class Task:
 
     @property
     def key(self) -> str:
-        """A hash of all that the state of the run depends on."""
-        text = canonical([self.jobs, self.recipe.to_json(), self.backend])
+        """A hash of all that the state of the run depends on, and of the form of the state."""
+        form = ["whole groups"] if self.backend == "torch" else []
+        text = canonical([self.jobs, self.recipe.to_json(), self.backend, *form])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
 # The name of a function is part of a result's identity, so it outlives the place of its module.
 _EXPERIMENTS = "lemmax.numerics.experiments"
 _MOVED = {
-    f"{_EXPERIMENTS}.bigrams": f"{_EXPERIMENTS}.dana_beside",
-    f"{_EXPERIMENTS}.certified": f"{_EXPERIMENTS}.wong_certified",
-    f"{_EXPERIMENTS}.parity": f"{_EXPERIMENTS}.dana_parity",
+    f"{_EXPERIMENTS}.bigrams": f"{_EXPERIMENTS}.dana.beside",
+    f"{_EXPERIMENTS}.certified": f"{_EXPERIMENTS}.wong.certified",
+    f"{_EXPERIMENTS}.parity": f"{_EXPERIMENTS}.dana.parity",
 }
 
 
@@ -138,8 +140,8 @@ def function_named(name: str) -> Callable[..., Any]:
     3.0
     """
     module, _, function = name.partition(":")
-    found: Callable[..., Any] = getattr(import_module(_MOVED.get(module, module)), function)
-    return found
+    named: Callable[..., Any] = getattr(import_module(_MOVED.get(module, module)), function)
+    return named
 
 
 def save(run: Run, path: Path, key: str) -> None:
@@ -224,7 +226,7 @@ def sweep(
     Examples
     --------
     >>> from tempfile import mkdtemp
-    >>> from lemmax.numerics.training.jobs import Wong
+    >>> from lemmax.numerics.training.configurations import Wong
     >>> jobs = [Job(Wong(2, 1, 1, 1, ((0, 2, 3), (1, 2, 4))), seed) for seed in range(2)]
     >>> short = _recipe("wong-guess").changed(steps=20)
     >>> file = os.path.join(mkdtemp(), "results.jsonl")

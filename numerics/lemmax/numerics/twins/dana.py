@@ -5,18 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lemmax.numerics.twins.heads import HeadWeights
 from lemmax.theory.dana.transformer import AoT
 
 
-class TorchAoTHead(nn.Module):
+class TorchAoTHead(HeadWeights):
     """One head: W_Q, W_K, W_V are d_h × d and W_O is d × d_h."""
-
-    def __init__(self, arrays: dict[str, Tensor], prefix: str) -> None:
-        super().__init__()
-        self.W_Q = nn.Parameter(arrays[prefix + "W_Q"])
-        self.W_K = nn.Parameter(arrays[prefix + "W_K"])
-        self.W_V = nn.Parameter(arrays[prefix + "W_V"])
-        self.W_O = nn.Parameter(arrays[prefix + "W_O"])
 
     def forward(self, x: Tensor) -> Tensor:
         """W_O W_V A(t) for vectors x of shape (…, S, d)."""

@@ -5,18 +5,12 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from lemmax.numerics.twins.heads import HeadWeights
 from lemmax.theory.wong.layer import AttentionLayer
 
 
-class TorchHead(nn.Module):
+class TorchHead(HeadWeights):
     """The four weight matrices of one head."""
-
-    def __init__(self, arrays: dict[str, Tensor], prefix: str) -> None:
-        super().__init__()
-        self.W_Q = nn.Parameter(arrays[prefix + "W_Q"])
-        self.W_K = nn.Parameter(arrays[prefix + "W_K"])
-        self.W_V = nn.Parameter(arrays[prefix + "W_V"])
-        self.W_O = nn.Parameter(arrays[prefix + "W_O"])
 
     def forward(self, x: Tensor, masked: Tensor) -> Tensor:
         """What the head adds to the residual stream."""

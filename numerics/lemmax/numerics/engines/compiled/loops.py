@@ -1,6 +1,6 @@
-"""Compiled building blocks: exponentials that vectorise, and Adam.
+"""Compiled building blocks: exponentials that vectorise, softmax, and Adam.
 
-The compiler vectorises a sum only if it may reorder it (``reassoc``), so kernels allow that; the
+The compiler vectorises a sum only if it may reorder it (``reassoc``), so loops allow that; the
 order is then fixed in the machine code, and a re-run on the same machine is bit-equal. The
 exponential must not be reordered: it rounds by adding and subtracting 1.5 · 2^52 (2^23).
 
@@ -11,8 +11,9 @@ differently, and their last bits differ.
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
 import numba
 import numpy as np
@@ -27,9 +28,23 @@ def compiled(function: F) -> F:
     """Compile on first use; keep the machine code on disk where a place can be written to."""
     options: dict[str, Any] = {"fastmath": _MAY, "nogil": True, "error_model": "numpy"}
     try:
-        return cast(F, numba.njit(cache=True, **options)(function))
-    except RuntimeError:  # no directory for the cache can be written to
-        return cast(F, numba.njit(**options)(function))
+        loop = numba.njit(cache=True, **options)(function)
+        _forget_unreadable(loop)
+    except (RuntimeError, OSError):  # no directory for the cache can be written to
+        loop = numba.njit(**options)(function)
+    return cast(F, loop)
+
+
+def _forget_unreadable(loop: Any) -> None:
+    """Empty an index that numba cannot read, as of arguments whose class has another name now.
+
+    Numba reads the index before it looks whether the index is out of date.
+    """
+    index = loop._cache._cache_file
+    try:
+        index._load_index()
+    except (AttributeError, ImportError, EOFError, pickle.UnpicklingError):
+        index.flush()
 
 
 def helper(function: F, may: set[str] = _MAY) -> F:
@@ -123,8 +138,53 @@ def _exponentials(x: Any, work: Any, n: int, shift: Any) -> Any:
     return call
 
 
-def _adam(p: Any, g: Any, m: Any, v: Any, hyper: Any, rate: Any, root: Any) -> None:
-    """One step of Adam on flat arrays; ``hyper`` is β₁, 1-β₁, β₂, 1-β₂, ε."""
+def _largest(row: Any, n: int) -> Any:
+    """The largest of the first n entries."""
+    top = row[0]
+    for j in range(n):
+        top = max(top, row[j])
+    return top
+
+
+def _weighted_softmax(row: Any, work: Any, n: int, top: Any, weight: Any) -> None:
+    """row ← weight · softmax(row), the gradient of weight · logsumexp; top is its largest entry."""
+    exponentials(row, work, n, top)
+    total = weight - weight
+    for j in range(n):
+        total += row[j]
+    factor = weight / total
+    for j in range(n):
+        row[j] *= factor
+
+
+largest, weighted_softmax = helper(_largest), helper(_weighted_softmax)
+
+
+class Optimiser(NamedTuple):
+    """Flat parameters, their gradient, both moments of Adam, and β₁, 1-β₁, β₂, 1-β₂, ε."""
+
+    p: Any
+    g: Any
+    m: Any
+    v: Any
+    hyper: Any
+
+
+class Schedule(NamedTuple):
+    """Of every step: lr/(1-β₁ᵗ), √(1-β₂ᵗ), and a row of sample numbers (no columns: all of them).
+
+    The share of the samples that are right by argmax is written to ``right`` where it is known.
+    """
+
+    rates: Any
+    roots: Any
+    chosen: Any
+    right: Any
+
+
+def _adam(optimiser: Any, rate: Any, root: Any) -> None:
+    """One step of Adam on flat arrays."""
+    p, g, m, v, hyper = optimiser
     for j in range(p.size):
         m[j] = m[j] + hyper[1] * (g[j] - m[j])
         v[j] = hyper[2] * v[j] + hyper[3] * g[j] * g[j]

@@ -11,69 +11,22 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper
-from lemmax.numerics.training.jobs import Arrays, Mahdavi, sinusoids
-
-
-def views(config: Mahdavi, flat: NDArray[Any]) -> Arrays:
-    """Views of the parameters in a flat array."""
-    found, start = {}, 0
-    for name, shape in config.shapes().items():
-        size = int(np.prod(shape))
-        found[name] = flat[start : start + size].reshape(shape)
-        start += size
-    return found
+from lemmax.numerics.engines.compiled.loops import (
+    adam,
+    compiled,
+    exponentials,
+    helper,
+    largest,
+    weighted_softmax,
+)
 
 
-class Workspace:
-    """The arguments of the kernel for one model."""
-
-    def __init__(self, config: Mahdavi, flat: NDArray[Any], batch: int | None) -> None:
-        d, n, h, v, dtype = config.d, config.n, config.H, config.d_v, flat.dtype
-        rows = min(batch or config.T, config.T)
-        free = 0 if config.shared_context else d  # coordinates of contexts that vary
-
-        def empty(*shape: int) -> NDArray[Any]:
-            return np.zeros(shape, dtype)
-
-        self.g = np.zeros_like(flat)
-        x, y = views(config, flat), views(config, self.g)
-        if not config.embedding:
-            x |= {"W_in": np.eye(d, dtype=dtype), "b_in": empty(d), "b_D": empty(config.outputs)}
-            y |= {"W_in": empty(d, d), "b_in": empty(d), "b_D": empty(config.outputs)}
-        heads = ("W_Q", "W_K", "W_V", "W_O")
-        self.heads = (*(x[name] for name in heads), *(y[name] for name in heads))
-        self.maps = (x["W_in"], x["W_D"], y["W_in"], y["W_D"])
-        self.biases = (x["b_in"], x["b_D"], y["b_in"], y["b_D"])
-        self.cubes = (
-            *(empty(h, d, d), empty(h, d, free), empty(h, d, n), empty(rows, h, n)),
-            *(empty(rows, h * v, n), empty(h, d, d), empty(h, d, free), empty(h, d, n)),
-        )
-        self.planes = (
-            *(empty(n, d), empty(h * v, free), empty(h * v, n), empty(rows, d)),
-            *(empty(rows, h * v), empty(n, d), empty(h * v, free), empty(h * v, n)),
-            *(empty(rows, d), empty(rows, h * v)),
-        )
-        longest = max(d, n, config.outputs)
-        self.lines = tuple(empty(longest) for _ in range(4))
-        queries, contexts, labels = config.data()
-        position = sinusoids(n + 1, d) if config.embedding else np.zeros((n + 1, d))
-        shared = contexts[0] if config.shared_context else np.zeros((0, d))
-        self.data = (queries.astype(dtype), position.astype(dtype), shared.astype(dtype))
-        own = np.zeros((config.T, n, 0)) if config.shared_context else contexts
-        self.contexts = np.ascontiguousarray(own.astype(dtype))
-        self.classes = labels if config.classes else np.zeros(0, np.int64)
-        self.values = np.zeros(0, dtype) if config.classes else labels.astype(dtype)
-
-
-def _prepare(heads: Any, maps: Any, biases: Any, cubes: Any, planes: Any, data: Any) -> None:
+def _prepare(weights: Any, work: Any, data: Any) -> None:
     """f, M, F, P, I and f W_V from the weights."""
-    WQ, WK, WV = heads[0], heads[1], heads[2]
-    W_in, b_in, position, shared = maps[0], biases[0], data[1], data[2]
-    M, F, P = cubes[0], cubes[1], cubes[2]
-    f, inner, fixed = planes[0], planes[1], planes[2]
+    WQ, WK, WV, W_in, b_in = weights.W_Q, weights.W_K, weights.W_V, weights.W_in, weights.b_in
+    position, shared = data.position, data.shared
+    M, F, P, f, inner, fixed = work.M, work.F, work.P, work.f, work.inner, work.fixed
     H, d, a_size = WQ.shape
     n, free, v_size = f.shape[0], inner.shape[1], WV.shape[2]
     T = f.dtype.type
@@ -117,12 +70,13 @@ def _prepare(heads: Any, maps: Any, biases: Any, cubes: Any, planes: Any, data: 
                 fixed[k, j] = total
 
 
-def _finish(heads: Any, maps: Any, biases: Any, cubes: Any, planes: Any, data: Any) -> None:
+def _finish(weights: Any, gradients: Any, work: Any, data: Any) -> None:
     """The gradient of :func:`_prepare`."""
-    WQ, WK, WV, gQ, gK, gV = heads[0], heads[1], heads[2], heads[4], heads[5], heads[6]
-    W_in, gW_in, gb_in, shared = maps[0], maps[2], biases[2], data[2]
-    M, dM, dF, dP = cubes[0], cubes[5], cubes[6], cubes[7]
-    f, df, dinner, dfixed = planes[0], planes[5], planes[6], planes[7]
+    WQ, WK, WV, W_in = weights.W_Q, weights.W_K, weights.W_V, weights.W_in
+    gQ, gK, gV = gradients.W_Q, gradients.W_K, gradients.W_V
+    gW_in, gb_in, shared = gradients.W_in, gradients.b_in, data.shared
+    M, dM, dF, dP = work.M, work.dM, work.dF, work.dP
+    f, df, dinner, dfixed = work.f, work.df, work.dinner, work.dfixed
     H, d, a_size = WQ.shape
     n, free, v_size = f.shape[0], dinner.shape[1], WV.shape[2]
     T = f.dtype.type
@@ -186,10 +140,7 @@ def _attend(x: Any, E: Any, F: Any, P: Any, u: Any, row: Any, work: Any, A: Any)
         for i in range(free):
             total += E[j, i] * u[i]
         row[j] += total
-    top = row[0]
-    for j in range(n):
-        top = max(top, row[j])
-    exponentials(row, work, n, top)
+    exponentials(row, work, n, largest(row, n))
     total = zero
     for j in range(n):
         total += row[j]
@@ -220,11 +171,13 @@ def _attend_back(
 
 
 def _output(
-    mixed: Any, out: Any, dout: Any, row: Any, work: Any, heads: Any, maps: Any, biases: Any,
-    label: int, value: Any, classes: bool, weight: Any, dmixed: Any,
+    mixed: Any, dmixed: Any, weights: Any, gradients: Any, work: Any, label: int, value: Any,
+    classes: bool, weight: Any,
 ) -> None:  # fmt: skip
     """Outputs, loss and the gradient dmixed of one example."""
-    WO, gO, W_D, gD, b_D, gb = heads[3], heads[7], maps[1], maps[3], biases[1], biases[3]
+    WO, W_D, b_D = weights.W_O, weights.W_D, weights.b_D
+    gO, gD, gb = gradients.W_O, gradients.W_D, gradients.b_D
+    out, dout, row = work.out, work.u, work.row
     H, v_size, d = WO.shape
     size = W_D.shape[1]
     zero = weight - weight
@@ -242,16 +195,7 @@ def _output(
         for y in range(size):
             row[y] += x * W_D[e, y]
     if classes:
-        top = row[0]
-        for y in range(size):
-            top = max(top, row[y])
-        exponentials(row, work, size, top)
-        total = zero
-        for y in range(size):
-            total += row[y]
-        factor = weight / total
-        for y in range(size):
-            row[y] *= factor
+        weighted_softmax(row, work.scratch, size, largest(row, size), weight)
         row[label] -= weight
     else:
         row[0] = weight * (row[0] - value) + weight * (row[0] - value)
@@ -276,30 +220,27 @@ prepare, finish = helper(_prepare), helper(_finish)
 attend, attend_back, output = helper(_attend), helper(_attend_back), helper(_output)
 
 
-def _train(
-    p: Any, g: Any, m: Any, v: Any, heads: Any, maps: Any, biases: Any, cubes: Any, planes: Any,
-    lines: Any, data: Any, contexts: Any, classes: Any, values: Any, chosen: Any, hyper: Any,
-    rates: Any, roots: Any,
-) -> None:  # fmt: skip
-    """Train; ``chosen`` has a row of examples for each step, or no columns: all of them."""
-    W_in, gW_in, b_in, gb_in = maps[0], maps[2], biases[0], biases[2]
-    F, P, A, V = cubes[1], cubes[2], cubes[3], cubes[4]
-    dF, dP = cubes[6], cubes[7]
-    inner, fixed, X, mixed = planes[1], planes[2], planes[3], planes[4]
-    dinner, dfixed, dX, dmixed = planes[6], planes[7], planes[8], planes[9]
-    u, row, work, out = lines
-    queries, position = data[0], data[1]
-    H, v_size = heads[2].shape[0], heads[2].shape[2]
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
+    """Train on the chosen examples of every step; the accuracy on them is not counted."""
+    weights, gradients, work, data = model
+    W_in, b_in, gW_in, gb_in = weights.W_in, weights.b_in, gradients.W_in, gradients.b_in
+    F, P, A, V, dF, dP = work.F, work.P, work.A, work.V, work.dF, work.dP
+    inner, fixed, X, mixed = work.inner, work.fixed, work.X, work.mixed
+    dinner, dfixed, dX, dmixed = work.dinner, work.dfixed, work.dX, work.dmixed
+    u, row, scratch = work.u, work.row, work.scratch
+    queries, position, contexts = data.queries, data.position, data.contexts
+    classes, values, chosen, g = data.classes, data.values, schedule.chosen, optimiser.g
+    H, v_size = weights.W_V.shape[0], weights.W_V.shape[2]
     d, free, n = W_in.shape[0], inner.shape[1], fixed.shape[1]
-    T = p.dtype.type
+    T = W_in.dtype.type
     zero, one = T(0), T(1)
     B = chosen.shape[1] if chosen.shape[1] > 0 else queries.shape[0]
     weight = one / T(B)
-    for step in range(rates.size):
+    for step in range(schedule.rates.size):
         g.fill(zero)
         gW_in.fill(zero)
         gb_in.fill(zero)
-        prepare(heads, maps, biases, cubes, planes, data)
+        prepare(weights, work, data)
         for b in range(B):
             t = chosen[step, b] if chosen.shape[1] > 0 else b
             for e in range(d):
@@ -312,7 +253,7 @@ def _train(
         for h in range(H):
             for b in range(B):
                 t = chosen[step, b] if chosen.shape[1] > 0 else b
-                attend(X[b], contexts[t], F[h], P[h], u, row, work, A[b, h])
+                attend(X[b], contexts[t], F[h], P[h], u, row, scratch, A[b, h])
                 for k in range(h * v_size, (h + 1) * v_size):
                     total = zero
                     for j in range(n):
@@ -327,8 +268,8 @@ def _train(
             label = classes[t] if classes.size > 0 else 0
             value = values[t] if values.size > 0 else zero
             output(
-                mixed[b], out, u, row, work, heads, maps, biases, label, value,
-                classes.size > 0, weight, dmixed[b],
+                mixed[b], dmixed[b], weights, gradients, work, label, value,
+                classes.size > 0, weight,
             )  # fmt: skip
         dF.fill(zero)
         dP.fill(zero)
@@ -361,8 +302,8 @@ def _train(
                 x = queries[t, i]
                 for e in range(d):
                     gW_in[i, e] += x * dX[b, e]
-        finish(heads, maps, biases, cubes, planes, data)
-        adam(p, g, m, v, hyper, rates[step], roots[step])
+        finish(weights, gradients, work, data)
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_mahdavi = compiled(_train)

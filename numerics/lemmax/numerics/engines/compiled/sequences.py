@@ -2,60 +2,78 @@ r"""Dana's transformer on sequences of any length, compiled: maps of each head's
 
 One sequence after another: with \(x_s = e(t_s) + pos_s\) and \(u = W_K^\top W_Q x_S\), a head has
 scores \(x_s \cdot u\), attention a, and adds \(W_O W_V \sum_s a_s x_s\) to \(x_S\). Pairs have a
-kernel of their own, which is faster.
+loop of their own, which is faster.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper
-from lemmax.numerics.training.jobs import Arrays, Dana
+from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper, largest
+from lemmax.numerics.engines.flat import views
+from lemmax.numerics.training.configurations import Dana
 
 
-def views(config: Dana, flat: NDArray[Any]) -> Arrays:
-    """Views of the parameters in a flat array."""
-    found, start = {}, 0
-    for name, shape in config.shapes().items():
-        size = int(np.prod(shape))
-        found[name] = flat[start : start + size].reshape(shape)
-        start += size
-    return found
+class Weights(NamedTuple):
+    """The parameters, or their gradients, as views of a flat array."""
+
+    e: Any
+    pos: Any
+    W_Q: Any
+    W_K: Any
+    W_V: Any
+    W_O: Any
+    W_U: Any
 
 
-class Workspace:
-    """The arguments of the kernel for one model."""
+class Work(NamedTuple):
+    """What a sequence needs.
 
-    def __init__(self, config: Dana, flat: NDArray[Any]) -> None:
-        d, d_h, H, S, dtype = config.d, config.d_h, config.H, config.S, flat.dtype
+    The vectors x and their gradient; queries, u, attention, means and values of every head; the
+    residual stream at the last position and its gradient; three lines of scratch.
+    """
 
-        def empty(*shape: int) -> NDArray[Any]:
-            return np.zeros(shape, dtype)
+    x: Any
+    dx: Any
+    query: Any
+    folded: Any
+    attention: Any
+    mean: Any
+    value: Any
+    out: Any
+    dout: Any
+    row: Any
+    scratch: Any
+    spare: Any
 
-        self.g = np.zeros_like(flat)
-        x, y = views(config, flat), views(config, self.g)
-        heads, tables = ("W_Q", "W_K", "W_V", "W_O"), ("e", "pos", "W_U")
-        self.heads = (*(x[name] for name in heads), *(y[name] for name in heads))
-        self.tables = (*(x[name] for name in tables), *(y[name] for name in tables))
-        # x and its gradient; queries, u, attention, means and values of every head
-        self.planes = (
-            *(empty(S, d), empty(S, d), empty(H, d_h), empty(H, d)),
-            *(empty(H, S), empty(H, d), empty(H, d_h)),
-        )
-        longest = max(d, d_h, S, config.N)
-        self.lines = tuple(empty(longest) for _ in range(5))
-        self.sequences, self.targets = (np.ascontiguousarray(part) for part in config.data())
+
+class Model(NamedTuple):
+    """All that the loop needs of one model."""
+
+    weights: Weights
+    gradients: Weights
+    work: Work
+    sequences: Any
+    targets: Any
+
+
+def model_of(config: Dana, p: NDArray[Any], g: NDArray[Any]) -> Model:
+    """The views of flat parameters and gradients, room to work in, and the data."""
+    d, d_h, H, S = config.d, config.d_h, config.H, config.S
+    shapes = [(S, d), (S, d), (H, d_h), (H, d), (H, S), (H, d), (H, d_h)]
+    lines = [(max(d, d_h, S, config.N),)] * 5
+    work = Work(*(np.zeros(shape, p.dtype) for shape in (*shapes, *lines)))
+    weights, gradients = (Weights(**views(config.shapes(), flat)) for flat in (p, g))
+    sequences, targets = (np.ascontiguousarray(part) for part in config.data())
+    return Model(weights, gradients, work, sequences, targets)
 
 
 def _softmax(row: Any, work: Any, n: int) -> None:
-    top = row[0]
-    for j in range(n):
-        top = max(top, row[j])
-    exponentials(row, work, n, top)
-    total = top - top
+    exponentials(row, work, n, largest(row, n))
+    total = row[0] - row[0]
     for j in range(n):
         total += row[j]
     for j in range(n):
@@ -65,12 +83,11 @@ def _softmax(row: Any, work: Any, n: int) -> None:
 softmax = helper(_softmax)
 
 
-def _forward(heads: Any, planes: Any, out: Any, row: Any, work: Any) -> None:
+def _forward(weights: Any, work: Any) -> None:
     """The residual stream at the last position, from the vectors x of one sequence."""
-    WQ, WK, WV, WO = heads[0], heads[1], heads[2], heads[3]
-    x, query, folded, attention, mean, value = (
-        planes[0], planes[2], planes[3], planes[4], planes[5], planes[6],
-    )  # fmt: skip
+    WQ, WK, WV, WO = weights.W_Q, weights.W_K, weights.W_V, weights.W_O
+    x, query, folded, attention = work.x, work.query, work.folded, work.attention
+    mean, value, out, row = work.mean, work.value, work.out, work.row
     H, a_size, d = WQ.shape
     S = x.shape[0]
     zero = x.dtype.type(0)
@@ -92,7 +109,7 @@ def _forward(heads: Any, planes: Any, out: Any, row: Any, work: Any) -> None:
             for i in range(d):
                 total += folded[h, i] * x[s, i]
             row[s] = total
-        softmax(row, work, S)
+        softmax(row, work.scratch, S)
         for s in range(S):
             attention[h, s] = row[s]
             for i in range(d):
@@ -106,11 +123,13 @@ def _forward(heads: Any, planes: Any, out: Any, row: Any, work: Any) -> None:
                 out[i] += WO[h, i, a] * total
 
 
-def _backward(heads: Any, planes: Any, dout: Any, row: Any, dfolded: Any, dmean: Any) -> None:
+def _backward(weights: Any, gradients: Any, work: Any) -> None:
     """The gradients of the heads, and of x, from that of the residual stream."""
-    WQ, WK, WV, WO = heads[0], heads[1], heads[2], heads[3]
-    gQ, gK, gV, gO = heads[4], heads[5], heads[6], heads[7]
-    x, dx, query, folded, attention, mean, value = planes
+    WQ, WK, WV, WO = weights.W_Q, weights.W_K, weights.W_V, weights.W_O
+    gQ, gK, gV, gO = gradients.W_Q, gradients.W_K, gradients.W_V, gradients.W_O
+    x, dx, query, folded, attention = work.x, work.dx, work.query, work.folded, work.attention
+    mean, value, dout, row = work.mean, work.value, work.dout, work.row
+    dfolded, dmean = work.scratch, work.spare
     H, a_size, d = WQ.shape
     S = x.shape[0]
     zero = x.dtype.type(0)
@@ -157,20 +176,19 @@ def _backward(heads: Any, planes: Any, dout: Any, row: Any, dfolded: Any, dmean:
 forward, backward = helper(_forward), helper(_backward)
 
 
-def _train(
-    p: Any, g: Any, m: Any, v: Any, heads: Any, tables: Any, planes: Any, lines: Any,
-    sequences: Any, targets: Any, chosen: Any, hyper: Any, rates: Any, roots: Any, right: Any,
-) -> None:  # fmt: skip
-    """Train; ``chosen`` has a row of samples for each step, or no columns: all of them."""
-    e, pos, U, ge, gpos, gU = tables
-    x, dx = planes[0], planes[1]
-    out, dout, row, work, spare = lines
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
+    """Train on the chosen samples of every step."""
+    weights, gradients, work, sequences, targets = model
+    e, pos, U = weights.e, weights.pos, weights.W_U
+    ge, gpos, gU = gradients.e, gradients.pos, gradients.W_U
+    x, dx, out, dout, row = work.x, work.dx, work.out, work.dout, work.row
+    g, chosen = optimiser.g, schedule.chosen
     S, d, N = x.shape[0], x.shape[1], U.shape[0]
-    T = p.dtype.type
+    T = e.dtype.type
     zero, one = T(0), T(1)
     B = chosen.shape[1] if chosen.shape[1] > 0 else sequences.shape[0]
     weight = one / T(B)
-    for step in range(rates.size):
+    for step in range(schedule.rates.size):
         g.fill(zero)
         hits = 0
         for b in range(B):
@@ -178,7 +196,7 @@ def _train(
             for s in range(S):
                 for i in range(d):
                     x[s, i] = e[sequences[t, s], i] + pos[s, i]
-            forward(heads, planes, out, row, work)
+            forward(weights, work)
             best = 0
             for y in range(N):
                 total = zero
@@ -188,7 +206,7 @@ def _train(
                 if total > row[best]:
                     best = y
             hits += best == targets[t]
-            softmax(row, work, N)
+            softmax(row, work.scratch, N)
             row[targets[t]] -= one
             for i in range(d):
                 dout[i] = zero
@@ -197,13 +215,13 @@ def _train(
                 for i in range(d):
                     dout[i] += scaled * U[y, i]
                     gU[y, i] += scaled * out[i]
-            backward(heads, planes, dout, row, work, spare)
+            backward(weights, gradients, work)
             for s in range(S):
                 for i in range(d):
                     ge[sequences[t, s], i] += dx[s, i]
                     gpos[s, i] += dx[s, i]
-        right[step] = hits / B
-        adam(p, g, m, v, hyper, rates[step], roots[step])
+        schedule.right[step] = hits / B
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_sequences = compiled(_train)

@@ -1,89 +1,94 @@
 """Wong's layer, compiled: one model at its exact shapes, from step to step without leaving.
 
-A row of position 1 depends on its subject alone, so rows with one subject are one row with a
-weight and several targets. The attention of two tokens is a sigmoid of s_qk - s_qq. Everything that
-depends on one token is a table with the tokens innermost, and the logits of a row are made, turned
-into their gradient and used up while they are in the cache.
+The attention of two tokens is a sigmoid of s_qk - s_qq. Everything that depends on one token is a
+table with the tokens innermost, and the logits of a row are made, turned into their gradient and
+used up while they are in the cache.
 """
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper
-from lemmax.numerics.training.jobs import Arrays, Wong
+from lemmax.numerics.engines.compiled.loops import (
+    adam,
+    compiled,
+    exponentials,
+    helper,
+    largest,
+    weighted_softmax,
+)
+from lemmax.numerics.engines.flat import views
+from lemmax.numerics.engines.wong_rows import Rows, rows_of
+from lemmax.numerics.training.configurations import Wong
 
 
-def rows_of(config: Wong, both: bool) -> dict[str, NDArray[np.int64]]:
-    """The rows of a database: input tokens, pairs, targets and the grouped first position."""
-    facts = np.array(config.facts)
-    inputs = np.unique(facts[:, :2])
-    local = np.full(config.tokens, -1)
-    local[inputs] = np.arange(len(inputs))
-    starts = [0]
-    seconds: list[int] = []
-    counts: list[int] = []
-    subjects = np.unique(facts[:, 0]) if both else facts[:0, 0]
-    for k in subjects:
-        q, c = np.unique(facts[facts[:, 0] == k, 1], return_counts=True)
-        seconds.extend(q)
-        counts.extend(c)
-        starts.append(len(seconds))
-    return {
-        "inputs": inputs,
-        "key": local[facts[:, 0]],
-        "query": local[facts[:, 1]],
-        "value": facts[:, 2].copy(),
-        "subject": local[subjects],
-        "starts": np.array(starts),
-        "seconds": np.array(seconds, dtype=np.int64),
-        "counts": np.array(counts, dtype=np.int64),
-    }
+class Weights(NamedTuple):
+    """The parameters, or their gradients, as views of a flat array."""
+
+    W_E: Any
+    W_U: Any
+    W_Q: Any
+    W_K: Any
+    W_V: Any
+    W_O: Any
 
 
-class Workspace:
-    """The arguments of the kernel for one model: flat parameters, their views, tables, rows."""
+class Work(NamedTuple):
+    """What a step computes.
 
-    def __init__(self, config: Wong, flat: NDArray[Any], both: bool) -> None:
-        d, h, d_qk, d_vo, dtype = config.d_model, config.heads, config.d_qk, config.d_vo, flat.dtype
-        rows = rows_of(config, both)
-        tokens, facts, subjects = len(rows["inputs"]), config.samples, len(rows["subject"])
+    Tables over heads and input tokens: queries, keys, values, outputs Y, and their gradients. Then
+    embeddings X and base = X + Σ_h Y with gradients; the attention, the hidden states of the
+    facts and of the subjects with gradients; two lines of scratch.
+    """
 
-        def empty(*shape: int) -> NDArray[Any]:
-            return np.zeros(shape, dtype)
-
-        self.g = np.zeros_like(flat)
-        x, y = views(config, flat), views(config, self.g)
-        self.matrices = (x["W_E"], x["W_U"], y["W_E"], y["W_U"])
-        names = ("W_Q", "W_K", "W_V", "W_O")
-        self.heads = (*(x[name] for name in names), *(y[name] for name in names))
-        self.tables = tuple(empty(h, a, tokens) for a in (d_qk, d_qk, d_vo, d) * 2)
-        self.planes = (
-            *(empty(d, tokens) for _ in range(4)),
-            empty(h, facts),
-            *(empty(d, n) for n in (facts, facts, subjects, subjects)),
-        )
-        self.lines = (empty(max(config.tokens, facts)), empty(max(config.tokens, facts)))
-        self.rows = tuple(rows[name] for name in ROWS)
-
-
-ROWS = ("inputs", "key", "query", "value", "subject", "starts", "seconds", "counts")
-
-
-def views(config: Wong, flat: NDArray[Any]) -> Arrays:
-    """Views of the parameters in a flat array."""
-    found, start = {}, 0
-    for name, shape in config.shapes().items():
-        size = int(np.prod(shape))
-        found[name] = flat[start : start + size].reshape(shape)
-        start += size
-    return found
+    XQ: Any
+    XK: Any
+    XV: Any
+    Y: Any
+    dXQ: Any
+    dXK: Any
+    dXV: Any
+    dY: Any
+    X: Any
+    base: Any
+    dX: Any
+    dB: Any
+    alpha: Any
+    hidden: Any
+    dH: Any
+    hidden1: Any
+    dH1: Any
+    row: Any
+    scratch: Any
 
 
-def _row(row: Any, work: Any, hidden: Any, r: int, U: Any, weight: Any) -> None:
+class Model(NamedTuple):
+    """All that the loop needs of one model."""
+
+    weights: Weights
+    gradients: Weights
+    work: Work
+    rows: Rows
+
+
+def model_of(config: Wong, p: NDArray[Any], g: NDArray[Any], both: bool) -> Model:
+    """The views of flat parameters and gradients, and room to work in."""
+    d, h, d_qk, d_vo = config.d_model, config.heads, config.d_qk, config.d_vo
+    rows = rows_of(config, both)
+    tokens, facts, subjects = len(rows.inputs), config.samples, len(rows.subject)
+
+    tables = [(h, a, tokens) for a in (d_qk, d_qk, d_vo, d) * 2]
+    planes = [*[(d, tokens)] * 4, (h, facts), *((d, n) for n in (facts, facts, subjects, subjects))]
+    lines = [(max(config.tokens, facts),)] * 2
+    work = Work._make(np.zeros(shape, p.dtype) for shape in (*tables, *planes, *lines))
+    weights, gradients = (Weights(**views(config.shapes(), flat)) for flat in (p, g))
+    return Model(weights, gradients, work, rows)
+
+
+def _row(row: Any, scratch: Any, hidden: Any, r: int, U: Any, weight: Any) -> None:
     """The gradient of weight · logsumexp with respect to the logits of row r."""
     d, V = U.shape
     for j in range(V):
@@ -92,16 +97,7 @@ def _row(row: Any, work: Any, hidden: Any, r: int, U: Any, weight: Any) -> None:
         x = hidden[i, r]
         for j in range(V):
             row[j] += x * U[i, j]
-    top = row[0]
-    for j in range(V):
-        top = max(top, row[j])
-    exponentials(row, work, V, top)
-    total = row[0] - row[0]
-    for j in range(V):
-        total += row[j]
-    factor = weight / total
-    for j in range(V):
-        row[j] *= factor
+    weighted_softmax(row, scratch, V, largest(row, V), weight)
 
 
 _row_compiled = helper(_row)
@@ -121,34 +117,25 @@ def _back(row: Any, hidden: Any, r: int, U: Any, gU: Any, gH: Any) -> None:
 _back_compiled = helper(_back)
 
 
-def _train(
-    p: Any,
-    g: Any,
-    m: Any,
-    v: Any,
-    matrices: Any,
-    heads: Any,
-    tables: Any,
-    planes: Any,
-    lines: Any,
-    rows: Any,
-    hyper: Any,
-    rates: Any,
-    roots: Any,
-) -> None:
-    E, U, gE, gU = matrices
-    WQ, WK, WV, WO, gQ, gK, gV, gO = heads
-    XQ, XK, XV, Y, dXQ, dXK, dXV, dY = tables
-    X, base, dX, dB, alpha, hidden, dH, hidden1, dH1 = planes
-    row, work = lines
+def _train(optimiser: Any, schedule: Any, model: Any) -> None:
+    """Train on full batches; the accuracy on them is not counted."""
+    weights, gradients, work, rows = model
+    E, U, WQ, WK, WV, WO = weights
+    gE, gU, gQ, gK, gV, gO = gradients
+    XQ, XK, XV, Y, dXQ, dXK, dXV, dY = (
+        work.XQ, work.XK, work.XV, work.Y, work.dXQ, work.dXK, work.dXV, work.dY,
+    )  # fmt: skip
+    X, base, dX, dB = work.X, work.base, work.dX, work.dB
+    alpha, hidden, dH, hidden1, dH1 = work.alpha, work.hidden, work.dH, work.hidden1, work.dH1
+    row, scratch = work.row, work.scratch
     inputs, key, query, value, subject, starts, seconds, counts = rows
     H, d, dq = WQ.shape
     dv = WV.shape[2]
-    T = p.dtype.type
+    T = E.dtype.type
     zero, one = T(0), T(1)
     P, R, S = inputs.size, key.size, subject.size
     unit = one / T(2 * R) if S > 0 else one / T(R)
-    for step in range(rates.size):
+    for step in range(schedule.rates.size):
         # forward: tables over the input tokens
         for i in range(d):
             for t in range(P):
@@ -192,7 +179,7 @@ def _train(
             for a in range(dq):
                 for r in range(R):
                     row[r] -= XQ[h, a, query[r]] * (XK[h, a, key[r]] - XK[h, a, query[r]])
-            exponentials(row, work, R, zero)
+            exponentials(row, scratch, R, zero)
             for r in range(R):
                 alpha[h, r] = one / (one + row[r])
             for i in range(d):
@@ -204,12 +191,12 @@ def _train(
             total = zero
             for c in range(starts[r], starts[r + 1]):
                 total += T(counts[c])
-            _row_compiled(row, work, hidden1, r, U, unit * total)
+            _row_compiled(row, scratch, hidden1, r, U, unit * total)
             for c in range(starts[r], starts[r + 1]):
                 row[seconds[c]] -= unit * T(counts[c])
             _back_compiled(row, hidden1, r, U, gU, dH1)
         for r in range(R):
-            _row_compiled(row, work, hidden, r, U, unit)
+            _row_compiled(row, scratch, hidden, r, U, unit)
             row[value[r]] -= unit
             _back_compiled(row, hidden, r, U, gU, dH)
         # backward: rows
@@ -277,7 +264,7 @@ def _train(
         for i in range(d):
             for t in range(P):
                 gE[inputs[t], i] = dX[i, t]
-        adam(p, g, m, v, hyper, rates[step], roots[step])
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
 
 
 train_wong = compiled(_train)

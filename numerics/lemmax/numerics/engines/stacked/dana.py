@@ -16,7 +16,8 @@ from torch import Tensor
 from lemmax.numerics.engines.run import epoch_of
 from lemmax.numerics.engines.stacked.pair_attention import PairAttention
 from lemmax.numerics.engines.stacked.stacks import StackedRun
-from lemmax.numerics.training.jobs import Arrays, Dana, batches
+from lemmax.numerics.training.configurations import Arrays, Dana
+from lemmax.numerics.training.jobs import batches
 
 
 class StackedDana(StackedRun):
@@ -57,7 +58,7 @@ class StackedDana(StackedRun):
         mixed = np.zeros((config.H, config.inner, 3, self.d_h))
         for place, name in enumerate(("W_Q", "W_K", "W_V")):
             mixed[:, :, place, : config.d_h] = weights[name].transpose(0, 2, 1)
-        found = {
+        stacked = {
             "e": weights["e"],
             "pos": weights["pos"],
             "W_QKV": mixed.reshape(config.H, config.inner, 3 * self.d_h),
@@ -65,16 +66,20 @@ class StackedDana(StackedRun):
             "W_U": weights["W_U"].T,
         }
         if self.shared:
-            found |= {"W_in": weights["W_in"].T, "W_out": weights["W_out"].T}
+            stacked |= {"W_in": weights["W_in"].T, "W_out": weights["W_out"].T}
         if config.width:
-            found |= {"W_1": weights["W_1"].T, "b_1": weights["b_1"][None], "W_2": weights["W_2"].T}
-        return found
+            stacked |= {
+                "W_1": weights["W_1"].T,
+                "b_1": weights["b_1"][None],
+                "W_2": weights["W_2"].T,
+            }
+        return stacked
 
     def outward(self, number: int, weights: dict[str, Tensor]) -> Arrays:
         c = self.configs[number]
         w = {name: tensor.cpu().numpy() for name, tensor in weights.items()}
         mixed = w["W_QKV"].reshape(self.H, self.p, 3, self.d_h)[: c.H, : c.inner, :, : c.d_h]
-        found = {
+        own = {
             "e": w["e"][:, : c.d],
             "pos": w["pos"][:, : c.inner],
             "W_Q": mixed[:, :, 0].transpose(0, 2, 1),
@@ -84,18 +89,17 @@ class StackedDana(StackedRun):
             "W_U": w["W_U"][: c.d].T,
         }
         if self.shared:
-            found |= {"W_in": w["W_in"][: c.d, : c.d_h].T, "W_out": w["W_out"][: c.d_h, : c.d].T}
+            own |= {"W_in": w["W_in"][: c.d, : c.d_h].T, "W_out": w["W_out"][: c.d_h, : c.d].T}
         if c.width:
-            found |= {"W_1": w["W_1"][: c.d, : c.width].T, "b_1": w["b_1"][0, : c.width]}
-            found |= {"W_2": w["W_2"][: c.width, : c.d].T}
-        return {name: found[name].copy() for name in c.shapes()}
+            own |= {"W_1": w["W_1"][: c.d, : c.width].T, "b_1": w["b_1"][0, : c.width]}
+            own |= {"W_2": w["W_2"][: c.width, : c.d].T}
+        return {name: own[name].copy() for name in c.shapes()}
 
-    def select(self) -> None:
-        G = len(self.active)
-        configs = [self.configs[number] for number in self.active]
+    def load(self) -> None:
+        G = len(self.jobs)
         scale: float | Tensor = 1.0
         if self.scaled:
-            scale = self.tensor([1 / math.sqrt(c.d_h) for c in configs])[:, None, None, None]
+            scale = self.tensor([1 / math.sqrt(c.d_h) for c in self.configs])[:, None, None, None]
         self.attention = PairAttention(self.d_h, self.N, scale)
         options = {"dtype": self.dtype, "device": self.device}
         self.doutput = torch.zeros(G * self.N * self.N, self.d, **options)
@@ -107,11 +111,10 @@ class StackedDana(StackedRun):
         self, samples: np.ndarray[tuple[int, ...], np.dtype[np.int64]], counts: object
     ) -> None:
         """Take the rows of a step: sample numbers (G × rows) and how often each occurs."""
-        G, N = len(self.active), self.N
+        G, N = len(self.jobs), self.N
         pair, target = np.zeros((G, self.rows), np.int64), np.zeros((G, self.rows), np.int64)
         weight = np.zeros((G, self.rows))
-        for g, number in enumerate(self.active):
-            sequences, targets = self.data[number]
+        for g, (sequences, targets) in enumerate(self.data):
             count = len(targets) if counts is None else int((samples[g] >= 0).sum())
             chosen = samples[g, :count]
             pair[g, :count] = sequences[chosen, 0] * N + sequences[chosen, 1]
@@ -132,9 +135,9 @@ class StackedDana(StackedRun):
         epoch, number = epoch_of(self.jobs[0], self.recipe, step)
         if epoch != self.epoch:
             self.epoch = epoch
-            self.order = [batches(self.jobs[n], self.recipe, epoch) for n in self.active]
-        samples = np.full((len(self.active), self.rows), -1)
-        counts = np.zeros((len(self.active), self.rows))
+            self.order = [batches(job, self.recipe, epoch) for job in self.jobs]
+        samples = np.full((len(self.jobs), self.rows), -1)
+        counts = np.zeros((len(self.jobs), self.rows))
         for g, order in enumerate(self.order):
             assert order is not None
             often = np.bincount(order[number])
@@ -145,7 +148,7 @@ class StackedDana(StackedRun):
     def gradient(self, step: int) -> None:
         self._batch(step)
         p, g = self.stack.parameters, self.stack.gradients
-        G, N, d = len(self.active), self.N, self.d
+        G, N, d = len(self.jobs), self.N, self.d
         base = torch.bmm(p["e"], p["W_in"]) if self.shared else p["e"]
         X = (base[:, None] + p["pos"][:, :, None]).flatten(1, 2)  # first tokens, then last ones
         sums, output = self.attention.forward(X, p["W_QKV"], p["W_O"])
@@ -164,8 +167,7 @@ class StackedDana(StackedRun):
         logits = torch.bmm(hidden, p["W_U"])
         if self.counts:
             right = (logits.argmax(-1, keepdim=True) == self.target).to(self.dtype) * self.weight
-            for number, value in zip(self.active, right.double().sum((1, 2)).tolist(), strict=True):
-                self.recent[number].append(value)
+            self.note(right.double().sum((1, 2)).tolist())
         error = torch.softmax(logits, -1)
         error.scatter_add_(2, self.target, torch.full_like(self.weight, -1.0))
         dhidden = torch.bmm(error, p["W_U"].transpose(1, 2)).mul_(self.weight)

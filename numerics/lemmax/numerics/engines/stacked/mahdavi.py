@@ -16,7 +16,8 @@ from torch import Tensor
 
 from lemmax.numerics.engines.run import epoch_of
 from lemmax.numerics.engines.stacked.stacks import StackedRun
-from lemmax.numerics.training.jobs import Arrays, Mahdavi, batches, sinusoids
+from lemmax.numerics.training.configurations import Arrays, Mahdavi, sinusoids
+from lemmax.numerics.training.jobs import batches
 
 
 class StackedMahdavi(StackedRun):
@@ -39,8 +40,8 @@ class StackedMahdavi(StackedRun):
         shapes = self.config.shapes()
         return {n: weights[n].reshape(shape).cpu().numpy().copy() for n, shape in shapes.items()}
 
-    def select(self) -> None:
-        chosen = [self.data[number] for number in self.active]
+    def load(self) -> None:
+        chosen = self.data
         self.queries = torch.stack([self.tensor(queries) for queries, _, _ in chosen])
         self.contexts = torch.stack([self.tensor(contexts) for _, contexts, _ in chosen])
         kind = torch.int64 if self.config.classes else self.dtype
@@ -57,7 +58,7 @@ class StackedMahdavi(StackedRun):
         epoch, number = epoch_of(self.jobs[0], self.recipe, step)
         if epoch != self.epoch:
             self.epoch = epoch
-            orders = [batches(self.jobs[n], self.recipe, epoch) for n in self.active]
+            orders = [batches(job, self.recipe, epoch) for job in self.jobs]
             self.order = self.tensor(np.stack([o for o in orders if o is not None]), torch.int64)
         chosen = self.order[:, number]
 
@@ -108,13 +109,13 @@ class StackedMahdavi(StackedRun):
         dmixed = torch.bmm(doutput, W_O.transpose(1, 2)).view(G, B, H, v, 1)
         dA = (dmixed * V).sum(3)
         dscores = (dA - (dA * A).sum(-1, keepdim=True)).mul_(A)
-        found = scores.backward(dscores, A, dmixed)
+        back = scores.backward(dscores, A, dmixed)
         if c.embedding:
             g["b_D"].copy_(dlogits.sum(1, keepdim=True))
-            torch.baddbmm(found.W_in, queries.transpose(1, 2), found.x, out=g["W_in"])
-            g["b_in"].copy_(found.fixed.sum(1, keepdim=True) + found.x.sum(1, keepdim=True))
-        g["W_V"].copy_(found.values.view(G, d, H, v).transpose(1, 2))
-        dM = found.M.mul(root)
+            torch.baddbmm(back.W_in, queries.transpose(1, 2), back.x, out=g["W_in"])
+            g["b_in"].copy_(back.fixed.sum(1, keepdim=True) + back.x.sum(1, keepdim=True))
+        g["W_V"].copy_(back.values.view(G, d, H, v).transpose(1, 2))
+        dM = back.M.mul(root)
         g["W_Q"].copy_(torch.matmul(dM, p["W_K"]))
         g["W_K"].copy_(torch.matmul(dM.transpose(2, 3), p["W_Q"]))
 

@@ -16,8 +16,10 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from lemmax.numerics.engines.flat import views
 from lemmax.numerics.engines.run import Measured, Run, measure
-from lemmax.numerics.training.jobs import Arrays, Job
+from lemmax.numerics.training.configurations import Arrays
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 
 
@@ -32,15 +34,8 @@ class Stack:
         self.p, self.g, self.m, self.v = (
             torch.zeros(size, dtype=dtype, device=device) for _ in range(4)
         )
-        self.parameters, self.gradients = self._views(self.p), self._views(self.g)
-
-    def _views(self, flat: Tensor) -> dict[str, Tensor]:
-        views, start = {}, 0
-        for name, shape in self.shapes.items():
-            size = self.models * int(np.prod(shape))
-            views[name] = flat[start : start + size].view(self.models, *shape)
-            start += size
-        return views
+        stacked = {name: (models, *shape) for name, shape in self.shapes.items()}
+        self.parameters, self.gradients = views(stacked, self.p), views(stacked, self.g)
 
     def adam(self, recipe: Recipe, step: int, rate: float) -> None:
         """One step, counted from 1, with the formulas of ``torch.optim.Adam``."""
@@ -51,20 +46,13 @@ class Stack:
         denominator = self.v.sqrt().div_(root).add_(recipe.eps)
         self.p.addcdiv_(self.m, denominator, value=-rate / (1 - beta1**step))
 
-    def kept(self, models: Sequence[int]) -> Stack:
-        """The stack of some of its models, in the same shapes."""
-        device = str(self.p.device)
-        smaller = Stack(self.shapes, len(models), self.p.dtype, device)
-        chosen = torch.tensor(list(models), device=self.p.device)
-        for new, old in ((smaller.p, self.p), (smaller.m, self.m), (smaller.v, self.v)):
-            views = smaller._views(new)
-            for name, view in self._views(old).items():
-                views[name].copy_(view[chosen])
-        return smaller
-
 
 class StackedRun(Run):
-    """A group of models in training; a model that has stopped leaves, the padding stays."""
+    """A group of models in training.
+
+    The result of a model that has stopped is kept aside while the others go on in the same
+    stack: in a smaller one the last bits of their products would be others.
+    """
 
     def __init__(
         self,
@@ -75,7 +63,6 @@ class StackedRun(Run):
     ) -> None:
         super().__init__(jobs, recipe)
         self.device, self.dtype = device, getattr(torch, recipe.dtype)
-        self.active = list(range(len(self.jobs)))
         self.ended: dict[int, tuple[Arrays, Measured]] = {}
         self.recent: list[list[float]] = [[] for _ in self.jobs]
         self.prepare()
@@ -86,7 +73,7 @@ class StackedRun(Run):
                 view = self.stack.parameters[name][number]
                 corner = tuple(slice(0, n) for n in array.shape)
                 view[corner] = torch.as_tensor(np.ascontiguousarray(array)).to(view)
-        self.select()
+        self.load()
 
     @abstractmethod
     def prepare(self) -> None:
@@ -105,8 +92,8 @@ class StackedRun(Run):
         """A job's weights from the layout of the stack, padding removed."""
 
     @abstractmethod
-    def select(self) -> None:
-        """Take the data of the active jobs; called when their number changes."""
+    def load(self) -> None:
+        """Put the data of all jobs on the device."""
 
     @abstractmethod
     def gradient(self, step: int) -> None:
@@ -118,6 +105,11 @@ class StackedRun(Run):
         last = self.recipe.last_batches
         return last > 0 and self.step >= self.steps - last
 
+    @property
+    def active(self) -> list[int]:
+        """The numbers of the jobs that have not stopped."""
+        return [number for number in range(len(self.jobs)) if number not in self.ended]
+
     def advance(self, until: int) -> None:
         with torch.no_grad():
             while self.step < min(until, self.steps) and self.active:
@@ -126,51 +118,47 @@ class StackedRun(Run):
                 self.stack.adam(self.recipe, self.step + 1, rate)
                 self.step += 1
                 if self.looks(self.step):
-                    self._compact()
+                    self._stop()
 
-    def _compact(self) -> None:
-        tau, stay = self.recipe.stop or 0.0, []
-        for place, number in enumerate(self.active):
-            measured = self._measure(place)
-            if measured.memorized(tau):
-                self.ended[number] = (self._weights(place), measured)
-            else:
-                stay.append(place)
-        if len(stay) < len(self.active):
-            self._keep(stay)
+    def _stop(self) -> None:
+        """Keep the results of those that have memorized everything."""
+        for number in self.active:
+            measured = self._measure(number)
+            if measured.memorized(self.recipe.stop or 0.0):
+                self.ended[number] = (self._weights(number), measured)
 
-    def _keep(self, places: Sequence[int]) -> None:
-        self.active = [self.active[place] for place in places]
-        if self.active:
-            self.stack = self.stack.kept(places)
-            self.select()
+    def note(self, shares: Sequence[float]) -> None:
+        """Record the accuracies on a batch, one per job, of those that have not stopped."""
+        for number in self.active:
+            self.recent[number].append(shares[number])
 
-    def _weights(self, place: int) -> Arrays:
-        tensors = {name: view[place] for name, view in self.stack.parameters.items()}
-        return self.outward(self.active[place], tensors)
+    def _weights(self, number: int) -> Arrays:
+        tensors = {name: view[number] for name, view in self.stack.parameters.items()}
+        return self.outward(number, tensors)
 
-    def _measure(self, place: int) -> Measured:
-        number = self.active[place]
+    def _measure(self, number: int) -> Measured:
         recent = self.recent[number]
         mean = float(np.mean(recent)) if recent else None
-        return measure(self.jobs[number], self.recipe, self._weights(place), self.step, mean)
+        return measure(self.jobs[number], self.recipe, self._weights(number), self.step, mean)
 
     @property
     def finished(self) -> bool:
         return not self.active or self.step >= self.steps
 
     def weights(self) -> list[Arrays]:
-        found = {number: weights for number, (weights, _) in self.ended.items()}
-        found |= {number: self._weights(place) for place, number in enumerate(self.active)}
-        return [found[number] for number in range(len(self.jobs))]
+        return [
+            self.ended[number][0] if number in self.ended else self._weights(number)
+            for number in range(len(self.jobs))
+        ]
 
     def measured(self) -> list[Measured]:
-        found = {number: measured for number, (_, measured) in self.ended.items()}
-        found |= {number: self._measure(place) for place, number in enumerate(self.active)}
-        return [found[number] for number in range(len(self.jobs))]
+        return [
+            self.ended[number][1] if number in self.ended else self._measure(number)
+            for number in range(len(self.jobs))
+        ]
 
     def state(self) -> Arrays:
-        arrays: Arrays = {"step": np.array(self.step), "active": np.array(self.active, np.int64)}
+        arrays: Arrays = {"step": np.array(self.step)}
         for name in ("p", "m", "v"):
             arrays[name] = getattr(self.stack, name).cpu().numpy().copy()
         for number, recent in enumerate(self.recent):
@@ -192,12 +180,8 @@ class StackedRun(Run):
             measured = measure(self.jobs[number], self.recipe, weights, steps)
             self.ended[number] = (weights, measured)
         self.step = int(arrays["step"])
-        self.active = [int(number) for number in arrays["active"]]
-        if self.active:
-            self.stack = Stack(self.shapes(), len(self.active), self.dtype, self.device)
-            for name in ("p", "m", "v"):
-                getattr(self.stack, name).copy_(torch.from_numpy(arrays[name]))
-            self.select()
+        for name in ("p", "m", "v"):
+            getattr(self.stack, name).copy_(torch.from_numpy(arrays[name]))
 
     def tensor(self, array: Any, dtype: torch.dtype | None = None) -> Tensor:
         """An array on the device, in the precision of the recipe unless another is named."""

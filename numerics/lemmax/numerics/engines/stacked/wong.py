@@ -14,9 +14,9 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from lemmax.numerics.engines.compiled.wong import rows_of
 from lemmax.numerics.engines.stacked.stacks import StackedRun
-from lemmax.numerics.training.jobs import Arrays, Wong
+from lemmax.numerics.engines.wong_rows import rows_of
+from lemmax.numerics.training.configurations import Arrays, Wong
 
 PADDING = 1e4
 
@@ -32,8 +32,8 @@ class StackedWong(StackedRun):
         self.b = max(c.d_vo for c in self.configs)
         self.H = max(c.heads for c in self.configs)
         self.data = [rows_of(config, self.recipe.both_positions) for config in self.configs]
-        self.P = 1 + max(len(data["inputs"]) for data in self.data)  # one more for padded rows
-        self.S = max(len(data["subject"]) for data in self.data)
+        self.P = 1 + max(len(data.inputs) for data in self.data)  # one more for padded rows
+        self.S = max(len(data.subject) for data in self.data)
         self.R = max(c.samples for c in self.configs)
 
     def shapes(self) -> dict[str, tuple[int, ...]]:
@@ -88,27 +88,26 @@ class StackedWong(StackedRun):
             "W_O": w["W_O"].reshape(H, self.b, -1)[:h, :d_vo, :d].copy(),
         }
 
-    def select(self) -> None:
-        G, P, S, R, V = len(self.active), self.P, self.S, self.R, self.V
+    def load(self) -> None:
+        G, P, S, R, V = len(self.jobs), self.P, self.S, self.R, self.V
         inputs = np.full((G, P), V)
         token, key = np.full((G, S + R), P - 1), np.full((G, R), P - 1)
         weight = np.zeros((G, S + R))
         places, shares = [], []
-        for g, number in enumerate(self.active):
-            data = self.data[number]
-            facts, subjects = len(data["key"]), len(data["subject"])
-            inputs[g, : len(data["inputs"])] = data["inputs"]
-            token[g, :subjects], token[g, S : S + facts] = data["subject"], data["query"]
-            key[g, :facts] = data["key"]
+        for g, data in enumerate(self.data):
+            facts, subjects = len(data.key), len(data.subject)
+            inputs[g, : len(data.inputs)] = data.inputs
+            token[g, :subjects], token[g, S : S + facts] = data.subject, data.query
+            key[g, :facts] = data.key
             unit = 1 / facts / (2 if S else 1)
-            totals = np.add.reduceat(data["counts"], data["starts"][:-1]) if S else data["counts"]
+            totals = np.add.reduceat(data.counts, data.starts[:-1]) if S else data.counts
             weight[g, :subjects], weight[g, S : S + facts] = unit * totals, unit
             start = g * (S + R)
-            places.append((start + S + np.arange(facts)) * V + data["value"])
+            places.append((start + S + np.arange(facts)) * V + data.value)
             shares.append(np.ones(facts))
-            row = np.repeat(np.arange(subjects), np.diff(data["starts"]))
-            places.append((start + row) * V + data["seconds"])
-            shares.append(data["counts"] / totals[row])
+            row = np.repeat(np.arange(subjects), np.diff(data.starts))
+            places.append((start + row) * V + data.seconds)
+            shares.append(data.counts / totals[row])
         tables = P * np.arange(G)[:, None]
         integer = torch.int64
         self.inputs = self.tensor((inputs + (V + 1) * np.arange(G)[:, None]).ravel(), integer)
@@ -127,7 +126,7 @@ class StackedWong(StackedRun):
 
     def gradient(self, step: int) -> None:
         p, g = self.stack.parameters, self.stack.gradients
-        G, P, S, R, d, H = len(self.active), self.P, self.S, self.R, self.d, self.H
+        G, P, S, R, d, H = len(self.jobs), self.P, self.S, self.R, self.d, self.H
         A, C = self.H * self.a, self.H * (2 * self.a + self.b)
         # forward
         X = p["W_E"].view(-1, d).index_select(0, self.inputs).view(G, P, d)

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.experiments.wong import trained_pairs
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Arrays, Job, Wong
+from lemmax.numerics.training.configurations import Arrays, Wong
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.twins.certify import CertifiedLayer, certify_layer, kept_by_bits, rounded
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError
@@ -29,7 +30,7 @@ LAYERS, MOST = 24, 20  # layers that are trained, and fractional bits that are t
 
 def jobs(scale: Scale) -> list[Job]:
     """The first of the pairs of Figure 3."""
-    return wong.pairs("small")[: LAYERS // 2 if scale == "small" else LAYERS]
+    return trained_pairs.pairs("small")[: LAYERS // 2 if scale == "small" else LAYERS]
 
 
 def inspect(job: Job, weights: Arrays) -> dict[str, Any]:
@@ -49,22 +50,25 @@ def inspect(job: Job, weights: Arrays) -> dict[str, Any]:
 
 
 STUDY = Study(
-    "wong-certified", wong.GUESS.recipe, jobs, "lemmax.numerics.experiments.certified:inspect"
+    "wong-certified",
+    trained_pairs.GUESS.recipe,
+    jobs,
+    "lemmax.numerics.experiments.certified:inspect",
 )
 
 
 def weights_of(row: Row) -> Arrays:
     """The rounded weights that a row keeps, as floats that hold them exactly."""
-    found: Arrays = {}
+    weights: Arrays = {}
     numbers, start = row.inspected["weights"], 0
     for name, shape in row.job.config.shapes().items():
         size = int(np.prod(shape))
         values = np.array(numbers[start : start + size], dtype=np.float64)
-        found[name] = np.ldexp(values, -int(row.inspected["bits"])).reshape(shape)
+        weights[name] = np.ldexp(values, -int(row.inspected["bits"])).reshape(shape)
         start += size
     if start != len(numbers):
         raise LemmaxError(f"A row of {STUDY.name} holds {len(numbers)} weights, not {start}.")
-    return found
+    return weights
 
 
 def certify_row(row: Row) -> CertifiedLayer:

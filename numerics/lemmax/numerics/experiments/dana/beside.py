@@ -14,10 +14,11 @@ from typing import Any
 import numpy as np
 
 from lemmax.constructions.dana.associations import AssociativeMemory, associative_memory
-from lemmax.numerics.experiments import dana_parity as parity
+from lemmax.numerics.experiments.dana import parity as parity
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Arrays, Dana, Job
+from lemmax.numerics.training.configurations import Arrays, Dana
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import exact_transformer, known_pairs
 from lemmax.theory.certificates.writing import to_json
@@ -116,7 +117,7 @@ def constructed(H: int, seed: int = 0) -> int:
 
 def by_heads(rows: Sequence[Row]) -> dict[int, list[int]]:
     """Certified numbers of bigrams by heads; what is impossible without heads is refused."""
-    found: dict[int, list[int]] = {}
+    numbers: dict[int, list[int]] = {}
     for row in rows:
         config = row.job.config
         assert isinstance(config, Dana)
@@ -126,19 +127,19 @@ def by_heads(rows: Sequence[Row]) -> dict[int, list[int]]:
                 f"the last token alone tells at most {last_token_only(config.data_seed)}: they "
                 "are damaged or made up."
             )
-        found.setdefault(config.H, []).append(int(row.inspected))
-    return dict(sorted(found.items()))
+        numbers.setdefault(config.H, []).append(int(row.inspected))
+    return dict(sorted(numbers.items()))
 
 
 def judge(rows: Rows) -> list[Judgement]:
     """Where training stops, where it is proved that one can go, where one cannot."""
-    found = by_heads(rows[STUDY.name])
-    means = ", ".join(f"{np.mean(v):.1f} at H = {H}" for H, v in found.items())
+    numbers = by_heads(rows[STUDY.name])
+    means = ", ".join(f"{np.mean(v):.1f} at H = {H}" for H, v in numbers.items())
     seeds = len({row.job.seed for row in rows[STUDY.name]})
-    whole = [H for H in found if max(found[H]) == ALL]
+    whole = [H for H in numbers if max(numbers[H]) == ALL]
     first = f"from H = {whole[0]} on for some seed" if whole else "at no number of heads"
     built = ", ".join(f"{constructed(H)} at H = {H}" for H in BUILT)
-    at = found[BUILT[-1]]
+    at = numbers[BUILT[-1]]
     stop = (
         f"at H = {BUILT[-1]}, where they know all {ALL}, "
         f"{sum(n == ALL for n in at)} of {len(at)} trained models do"
@@ -160,15 +161,15 @@ def draw(rows: Rows, figure: Any) -> None:
     """Bigrams against heads on the left, parity on the right."""
     figure.set_size_inches(9, 4)
     left, right = figure.subfigures(1, 2, width_ratios=(1.25, 1))
-    axes, found = left.subplots(), by_heads(rows[STUDY.name])
-    heads = np.arange(max(found) + 1)
+    axes, by_H = left.subplots(), by_heads(rows[STUDY.name])
+    heads = np.arange(max(by_H) + 1)
     lines = {
         f"Corollary 2 as printed, d_h = {PRINTED_D_H}": (printed, PRINTED_D_H, ":", "grey"),
         "Corollary 2 as printed, d_h = 2": (printed, D, "--", "grey"),
     }
     for label, (bound, d_h, style, colour) in lines.items():
         axes.plot(heads, [bound(int(H), d_h) for H in heads], style, color=colour, label=label)
-    several = sorted({*range(0, max(found) + 1, 4), BUILT[-1]})
+    several = sorted({*range(0, max(by_H) + 1, 4), BUILT[-1]})
     axes.plot(
         several, [repaired(H) for H in several], "-", color=PALETTE[1],
         label="repaired: so many of all bigrams",
@@ -177,11 +178,11 @@ def draw(rows: Rows, figure: Any) -> None:
         heads, [everywhere(int(H)) for H in heads], "-.", color=PALETTE[4],
         label="repaired: any set of bigrams",
     )  # fmt: skip
-    for H, numbers in found.items():
+    for H, numbers in by_H.items():
         axes.plot([H] * len(numbers), numbers, "o", color=PALETTE[0], markersize=2, alpha=0.5)
-    means = [float(np.mean(numbers)) for numbers in found.values()]
+    means = [float(np.mean(numbers)) for numbers in by_H.values()]
     label = "trained, certified (mean of the seeds)"
-    axes.plot(list(found), means, "o-", color=PALETTE[0], markersize=4, linewidth=1, label=label)
+    axes.plot(list(by_H), means, "o-", color=PALETTE[0], markersize=4, linewidth=1, label=label)
     axes.plot(
         BUILT, [constructed(H) for H in BUILT], "*", color=PALETTE[2], markersize=9,
         label="constructed, certified",
@@ -192,7 +193,7 @@ def draw(rows: Rows, figure: Any) -> None:
         [-1, 0.5], limit, ALL, color="0.85", hatch="////", edgecolor="0.6", linewidth=0,
         label="no weights can (without heads)",
     )  # fmt: skip
-    axes.set(xlabel="H", ylabel="bigrams memorized, of 100", xlim=(-1, max(found) + 1))
+    axes.set(xlabel="H", ylabel="bigrams memorized, of 100", xlim=(-1, max(by_H) + 1))
     axes.set(ylim=(0, 103), title="d = 2, all bigrams over 10 tokens")
     axes.legend(frameon=False, fontsize=6, loc="lower right")
     cubes = parity.by_sizes(rows[parity.STUDY.name])

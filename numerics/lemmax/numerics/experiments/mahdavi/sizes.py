@@ -13,14 +13,24 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, fit, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.experiments.studies import (
+    SATURATED,
+    STRAIGHT,
+    Experiment,
+    Judgement,
+    Row,
+    Rows,
+    Scale,
+    Study,
+    linear,
+)
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Job, Mahdavi
+from lemmax.numerics.training.configurations import Mahdavi
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 
 D, T, SMALL = 16, 400, 3
-SATURATED, STRAIGHT = 0.95, 0.05
 FLAT = 0.05  # a share of T for each doubling of d_h, below which a curve counts as flat
 Size: TypeAlias = tuple[int, int, int]
 
@@ -39,12 +49,12 @@ def _jobs(
         return Job(Mahdavi(D, n, H, T, d_h=d_h, data_seed=seed), seed)
 
     def jobs(scale: Scale) -> list[Job]:
-        found = [job(size, seed) for seed in range(SMALL) for size in sizes]
+        listed = [job(size, seed) for seed in range(SMALL) for size in sizes]
         if scale == "small":
-            return found
-        found += [job(size, seed) for seed in range(SMALL) for size in more]
+            return listed
+        listed += [job(size, seed) for seed in range(SMALL) for size in more]
         open_ = sorted({*more, *(size for size in sizes if size[1] < 8)})
-        return found + [job(size, seed) for seed in range(SMALL, repetitions) for size in open_]
+        return listed + [job(size, seed) for seed in range(SMALL, repetitions) for size in open_]
 
     return jobs
 
@@ -75,10 +85,10 @@ def over_repetitions(
     rows: Sequence[Row], along: str, statistic: Callable[[Floats, Floats], float]
 ) -> Estimate:
     """The mean of a statistic of each repetition, with Student's interval."""
-    found = []
+    values = []
     for seed in sorted({row.job.seed for row in rows}):
-        found.append(statistic(*curve([row for row in rows if row.job.seed == seed], along)))
-    return mean(found)
+        values.append(statistic(*curve([row for row in rows if row.job.seed == seed], along)))
+    return mean(values)
 
 
 def undecided(estimate: Estimate, limit: float, repetitions: int) -> str:
@@ -115,35 +125,32 @@ def judge_heads(rows: Rows) -> list[Judgement]:
 
     R² is that of a line through the means: the scatter of single runs says nothing of the curve.
     """
-    found = rows[HEADS.name]
-    x, y = curve(found, "H")
+    trained = rows[HEADS.name]
+    x, y = curve(trained, "H")
     sizes, shares = means(x, y)
     low = sizes[shares < SATURATED]
-    below = [row for row in found if getattr(row.job.config, "H", 0) in low]
+    below = [row for row in trained if getattr(row.job.config, "H", 0) in low]
     line = fit(low, shares[shares < SATURATED], 1)
     curved = over_repetitions(below, "H", lambda a, b: bow(a, b).value)
     sentence = (
-        f"Memorized, of {T}: {_counts(x, y, 'H')} ({_setting(found)}, n = 8). Below saturation R² "
+        f"Memorized, of {T}: {_counts(x, y, 'H')} ({_setting(trained)}, n = 8). "
+        "Below saturation R² "
         f"of a line through the means is {line.r_squared:.3f}, and a quadratic fit leaves its "
         f"chord by {curved} of T."
     )
-    verdict: Verdict | None = None
-    if curved.within(-STRAIGHT, STRAIGHT) and line.r_squared > 0.97:
-        verdict = "reproduced"
-    elif curved.apart(-STRAIGHT, STRAIGHT):
-        verdict = "not-reproduced"
-    elif not curved.within(-STRAIGHT, STRAIGHT):
-        sentence = f"{sentence} {undecided(curved, STRAIGHT, _number(found))}"
+    verdict = linear(curved, line)
+    if verdict is None and not curved.within(-STRAIGHT, STRAIGHT):
+        sentence = f"{sentence} {undecided(curved, STRAIGHT, _number(trained))}"
     return [Judgement("mahdavi/linear-in-heads", verdict, sentence)]
 
 
 def judge_context(rows: Rows) -> list[Judgement]:
     """More for every doubling of n: a positive slope in log n, and every mean above the last."""
-    found = rows[CONTEXT.name]
-    x, y = curve(found, "n")
+    trained = rows[CONTEXT.name]
+    x, y = curve(trained, "n")
     line, (_, shares) = fit(np.log2(x), y, 1), means(x, y)
     sentence = (
-        f"Memorized, of {T}: {_counts(x, y, 'n')} ({_setting(found)}, H = 4); a share "
+        f"Memorized, of {T}: {_counts(x, y, 'n')} ({_setting(trained)}, H = 4); a share "
         f"{line.leading} more for each doubling of n."
     )
     verdict: Verdict | None = None
@@ -156,11 +163,11 @@ def judge_context(rows: Rows) -> list[Judgement]:
 
 def judge_head_dimension(rows: Rows) -> list[Judgement]:
     """Growth up to d_h = n, and beyond at most .05 of T up or down for each doubling."""
-    found = rows[HEAD_DIMENSION.name]
-    x, y = curve(found, "d_h")
-    up, beyond = (over_repetitions(found, "d_h", _growth(side)) for side in (-1, 1))
+    trained = rows[HEAD_DIMENSION.name]
+    x, y = curve(trained, "d_h")
+    up, beyond = (over_repetitions(trained, "d_h", _growth(side)) for side in (-1, 1))
     sentence = (
-        f"Memorized, of {T}: {_counts(x, y, 'd_h')} ({_setting(found)}, H = 4, n = 4); a share "
+        f"Memorized, of {T}: {_counts(x, y, 'd_h')} ({_setting(trained)}, H = 4, n = 4); a share "
         f"{up} more for each doubling of d_h up to n, and {beyond} beyond."
     )
     verdict: Verdict | None = None
@@ -169,7 +176,7 @@ def judge_head_dimension(rows: Rows) -> list[Judgement]:
     elif up.high <= 0 or beyond.apart(-FLAT, FLAT):
         verdict = "not-reproduced"
     elif not beyond.within(-FLAT, FLAT):
-        sentence = f"{sentence} {undecided(beyond, FLAT, _number(found))}"
+        sentence = f"{sentence} {undecided(beyond, FLAT, _number(trained))}"
     return [Judgement("mahdavi/head-dimension", verdict, sentence)]
 
 
@@ -191,11 +198,11 @@ def _draw(study: Study, along: str, logarithmic: bool) -> Callable[[Rows, Any], 
         axes = figure.subplots()
         x, y = curve(rows[study.name], along)
         axes.plot(x, T * y, ".", color=PALETTE[1], markersize=3, label="trained")
-        found = [(size, mean(T * y[x == size])) for size in np.unique(x)]
-        half = np.array([e.high - e.value for _, e in found])
+        points = [(size, mean(T * y[x == size])) for size in np.unique(x)]
+        half = np.array([e.high - e.value for _, e in points])
         axes.errorbar(
-            [size for size, _ in found],
-            [e.value for _, e in found],
+            [size for size, _ in points],
+            [e.value for _, e in points],
             yerr=np.where(np.isfinite(half), half, 0.0),
             fmt="o-",
             color=PALETTE[0],

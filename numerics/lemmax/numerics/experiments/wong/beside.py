@@ -23,10 +23,10 @@ from lemmax.constructions.compiler import (
     compile_database,
     dimensions,
 )
-from lemmax.numerics.experiments import wong_figures as wong
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows
+from lemmax.numerics.experiments.wong import trained_pairs
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import RandomDatabase, Wong
+from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
@@ -36,20 +36,20 @@ from lemmax.theory.wong.layer_ranks import LayerShape, rank_ceiling
 CERTIFICATES = 4  # compiled layers whose certificates are written
 
 
-@lru_cache(maxsize=wong.DATABASES)
+@lru_cache(maxsize=trained_pairs.DATABASES)
 def database(generated: RandomDatabase) -> Database:
     """The database of a pair."""
     return Database.from_triples(generated.facts())
 
 
-@lru_cache(maxsize=wong.DATABASES)
+@lru_cache(maxsize=trained_pairs.DATABASES)
 def rank_below(generated: RandomDatabase) -> int:
     """A lower bound for the rank of a database: the largest rank of a flattening."""
     tensor = database(generated).tensor()
     return max(flattening_rank(tensor, mode) for mode in range(3))
 
 
-@lru_cache(maxsize=wong.DATABASES)
+@lru_cache(maxsize=trained_pairs.DATABASES)
 def compiled(generated: RandomDatabase) -> CompiledDatabase:
     """The database compiled: every fact is proved when the weights are made."""
     return compile_database(database(generated))
@@ -127,7 +127,7 @@ def pair_of(row: Row) -> Pair:
         c,
         known,
         shape.estimate,
-        wong.database_bound(c.database),
+        trained_pairs.database_bound(c.database),
         rank_ceiling(shape, *sizes),
         rank_below(c.database),
         proved_possible(c),
@@ -141,20 +141,21 @@ def pairs(rows: Sequence[Row]) -> list[Pair]:
 
 def judge(rows: Rows) -> list[Judgement]:
     """Promised, proved possible, proved impossible, and what training did of each."""
-    found = pairs(rows[wong.GUESS.name])
-    promised = [p for p in found if p.database_bound <= p.layer_estimate]
-    possible = [p for p in found if p.possible]
-    forbidden = [p for p in found if p.forbidden]
-    above = [p for p in found if p.whole and p.database_rank > p.layer_ceiling]
+    trained = pairs(rows[trained_pairs.GUESS.name])
+    promised = [p for p in trained if p.database_bound <= p.layer_estimate]
+    possible = [p for p in trained if p.possible]
+    forbidden = [p for p in trained if p.forbidden]
+    above = [p for p in trained if p.whole and p.database_rank > p.layer_ceiling]
     share = np.mean([p.known / p.config.samples for p in possible]) if possible else float("nan")
     databases = {p.config.database for p in possible}
-    whole, expected = sum(p.whole for p in found), sum(p.whole for p in promised)
-    least = min((p.layer_estimate for p in found if p.whole), default=0)
+    whole, expected = sum(p.whole for p in trained), sum(p.whole for p in promised)
+    least = min((p.layer_estimate for p in trained if p.whole), default=0)
     sentence = (
-        f"Of {len(found)} trained pairs {whole} are memorized whole (argmax, recipe "
-        f"{wong.GUESS.recipe.name}), the smallest with d_model + H d_vo = {least}. Equation (10) "
-        f"as printed promises {len(promised)}, of which {sum(p.forbidden for p in promised)} are "
-        f"impossible; {whole - expected} others are memorized without its promise, {len(above)} of "
+        f"Of {len(trained)} trained pairs {whole} are memorized whole (argmax, recipe "
+        f"{trained_pairs.GUESS.recipe.name}), the smallest with d_model + H d_vo = {least}. "
+        f"Equation (10) as printed promises {len(promised)}, of which "
+        f"{sum(p.forbidden for p in promised)} are impossible; {whole - expected} others are "
+        f"memorized without its promise, {len(above)} of "
         "them although the rank of the database exceeds every rank that the layer can have. In "
         f"{len(possible)} pairs ({len(databases)} databases) the compiled layer is no larger in "
         "any dimension, so that all facts provably fit: training memorizes "
@@ -164,12 +165,12 @@ def judge(rows: Rows) -> list[Judgement]:
     return [Judgement("", None, sentence)]
 
 
-def _plane(axes: Any, found: Sequence[Pair], x: str, y: str) -> None:
+def _plane(axes: Any, trained: Sequence[Pair], x: str, y: str) -> None:
     """Pairs in a plane of two bounds, by what became of them."""
     kinds = [
-        ("trained, not whole", "o", "0.8", 3, [p for p in found if not p.whole]),
-        ("trained, whole", "o", PALETTE[0], 3, [p for p in found if p.whole]),
-        ("no weights can (d_model = 1)", "x", "black", 4, [p for p in found if p.forbidden]),
+        ("trained, not whole", "o", "0.8", 3, [p for p in trained if not p.whole]),
+        ("trained, whole", "o", PALETTE[0], 3, [p for p in trained if p.whole]),
+        ("no weights can (d_model = 1)", "x", "black", 4, [p for p in trained if p.forbidden]),
     ]
     for label, marker, colour, size, some in kinds:
         axes.plot(
@@ -178,32 +179,32 @@ def _plane(axes: Any, found: Sequence[Pair], x: str, y: str) -> None:
         )  # fmt: skip
 
 
-def _compiled_points(found: Sequence[Pair], repaired: bool) -> tuple[list[int], list[int]]:
+def _compiled_points(trained: Sequence[Pair], repaired: bool) -> tuple[list[int], list[int]]:
     """Bounds of the compiled layers and of their databases."""
     x, y = [], []
-    for generated in dict.fromkeys(p.config.database for p in found if p.possible):
+    for generated in dict.fromkeys(p.config.database for p in trained if p.possible):
         assert isinstance(generated, RandomDatabase)
         dims, db = compiled(generated).dims, database(generated)
         shape = LayerShape(dims.d_model, dims.d_vo, dims.d_qk, dims.heads)
         sizes = (len(db.keys), len(db.queries), len(db.values))
         x.append(rank_ceiling(shape, *sizes) if repaired else shape.estimate)
-        y.append(rank_below(generated) if repaired else wong.database_bound(generated))
+        y.append(rank_below(generated) if repaired else trained_pairs.database_bound(generated))
     return x, y
 
 
 def draw(rows: Rows, figure: Any) -> None:
     """The rank condition as printed, the ranks as proved, and training where a proof says all."""
-    found = pairs(rows[wong.GUESS.name])
+    trained = pairs(rows[trained_pairs.GUESS.name])
     figure.set_size_inches(10.5, 3.4)
     printed, repaired, beside = figure.subplots(1, 3)
-    _plane(printed, found, "layer_estimate", "database_bound")
+    _plane(printed, trained, "layer_estimate", "database_bound")
     printed.set(xlabel="d_model + H d_vo", ylabel="bound of Proposition 2.1", title="as printed")
-    _plane(repaired, found, "layer_ceiling", "database_rank")
+    _plane(repaired, trained, "layer_ceiling", "database_rank")
     repaired.set(xlabel="largest rank of the layer", ylabel="least rank of the database")
     repaired.set(title="as repaired")
     for axes, proved in ((printed, False), (repaired, True)):
         axes.plot(
-            *_compiled_points(found, proved), "*", color=PALETTE[2], markersize=6,
+            *_compiled_points(trained, proved), "*", color=PALETTE[2], markersize=6,
             markeredgecolor="white", markeredgewidth=0.3, label="compiled, certified",
         )  # fmt: skip
         top = float(axes.get_ylim()[1])
@@ -211,7 +212,7 @@ def draw(rows: Rows, figure: Any) -> None:
         axes.plot([0, top], [0, top], "--", color=PALETTE[1], linewidth=1, label=label)
         axes.set(xlim=(0, None) if proved else (0, 32), ylim=(0, top))
     figure.legend(*printed.get_legend_handles_labels(), loc="outside lower center", ncols=5)
-    possible = [p for p in found if p.possible]
+    possible = [p for p in trained if p.possible]
     x = [
         LayerShape(p.config.d_model, p.config.d_vo, p.config.d_qk, p.config.heads).parameters
         / compiled(p.config.database).dims.parameters
@@ -230,7 +231,7 @@ def draw(rows: Rows, figure: Any) -> None:
 
 def files(rows: Rows) -> dict[str, str]:
     """Certificates of compiled layers that are smaller than a layer that training left short."""
-    short = [p for p in pairs(rows[wong.GUESS.name]) if p.possible and not p.whole]
+    short = [p for p in pairs(rows[trained_pairs.GUESS.name]) if p.possible and not p.whole]
     made = {}
     for generated in list(dict.fromkeys(p.config.database for p in short))[:CERTIFICATES]:
         assert isinstance(generated, RandomDatabase)
@@ -241,6 +242,6 @@ def files(rows: Rows) -> dict[str, str]:
 
 EXPERIMENTS = {
     "wong-beside": Experiment(
-        "wong-beside", "Theory beside training", (wong.GUESS,), judge, draw, files
+        "wong-beside", "Theory beside training", (trained_pairs.GUESS,), judge, draw, files
     )
 }

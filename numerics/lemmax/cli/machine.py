@@ -1,12 +1,19 @@
-"""What is installed beside the core, and what it is good for."""
+"""The command about the machine: doctor, which says what is installed and what it is good for."""
 
 from __future__ import annotations
 
+import json
 import platform
 import shutil
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from typing import TypedDict
+
+import typer
+from rich.table import Table
+from rich.text import Text
+
+from lemmax.cli.terminal import AsJson, console
 
 # extra -> (modules that must be importable, what it enables)
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -44,6 +51,27 @@ class Part(TypedDict):
     missing: list[str]
     version: str | None
     enables: str
+
+
+def doctor(as_json: AsJson = False) -> None:
+    """Say which extras and programs are installed, and what each enables.
+
+    Nothing is wrong when an extra is missing: the core needs none of them.
+
+    Examples: `lemmax doctor`, `lemmax doctor --json`
+    """
+    parts = examine()
+    if as_json:
+        typer.echo(json.dumps(parts, indent=2))
+        return
+    table = Table("part", "state", "enables", box=None, pad_edge=False)
+    for part in parts:
+        good = not part["missing"]
+        lacks = ", ".join(part["missing"])
+        state = Text(part["version"] or "ready", "green") if good else Text(f"lacks {lacks}", "red")
+        table.add_row(part["name"], state, part["enables"])
+    console().print(table)
+    console().print("An extra is installed with: pip install -c constraints.txt -e '.[EXTRA]'")
 
 
 def examine() -> list[Part]:

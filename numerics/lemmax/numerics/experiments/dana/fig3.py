@@ -13,18 +13,17 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
-from lemmax.numerics.experiments.dana_figures import (
+from lemmax.numerics.experiments.dana.curves import (
     HEAD_COUNTS,
-    SATURATED,
     bounds,
     curve,
     published,
     repeated,
 )
 from lemmax.numerics.experiments.statistics import Estimate, Floats, grand_mean, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
+from lemmax.numerics.experiments.studies import SATURATED, Experiment, Judgement, Row, Rows, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 
@@ -35,13 +34,13 @@ Kind: TypeAlias = Literal["attention", "mlp"]
 
 def _points(dimensions: Sequence[int], heads: Sequence[int]) -> list[Dana]:
     """One head, which both kinds begin with, then H heads and the MLP in their place."""
-    found = []
+    points = []
     for d in dimensions:
         for H in heads:
-            found.append(Dana(N, d, d, H, "direct"))
+            points.append(Dana(N, d, d, H, "direct"))
             if H > 1:
-                found.append(Dana(N, d, d, 1, "direct", width=2 * d * (H - 1)))
-    return found
+                points.append(Dana(N, d, d, 1, "direct", width=2 * d * (H - 1)))
+    return points
 
 
 SHORT = Study(
@@ -145,7 +144,7 @@ def _published_advantage(d: int) -> float:
 
 
 def draw_mlp(rows: Rows, figure: Any) -> None:
-    """Accuracy against the number of parameters: a panel a dimension."""
+    """Accuracy against the number of parameters: one panel per dimension."""
     figure.set_size_inches(8, 3.4)
     panels = figure.subplots(1, 3, sharey=True)
     styles = {"attention": ("o", "--"), "mlp": ("s", "-")}
@@ -163,8 +162,8 @@ def draw_mlp(rows: Rows, figure: Any) -> None:
             axes.plot(base + 4 * d * d * (heads - 1), y, style, color="grey", label=name)
         axes.set(xlabel="parameters", title=f"d = d_h = {d}, N = {N}", ylim=(0, 1.02))
     panels[0].set_ylabel("accuracy")
-    found = panels[1].get_legend_handles_labels()  # d = 10 has every curve
-    figure.legend(*found, loc="outside lower center", ncols=4, frameon=False, fontsize=6)
+    handles = panels[1].get_legend_handles_labels()  # d = 10 has every curve
+    figure.legend(*handles, loc="outside lower center", ncols=4, frameon=False, fontsize=6)
 
 
 def _named(kind: str) -> str:
@@ -177,12 +176,12 @@ def _curves(axes: Any, rows: Sequence[Row], d: int, colour: str, name: str, styl
         x, y = against_parameters(rows, kind, d)
         if not len(x):
             continue
-        found = [(size, mean(y[x == size])) for size in np.unique(x)]
-        half = np.array([e.high - e.value for _, e in found])
+        means = [(size, mean(y[x == size])) for size in np.unique(x)]
+        half = np.array([e.high - e.value for _, e in means])
         marker, line = styles[kind]
         axes.errorbar(
-            [size for size, _ in found],
-            [e.value for _, e in found],
+            [size for size, _ in means],
+            [e.value for _, e in means],
             yerr=np.where(np.isfinite(half), half, 0.0),
             fmt=marker,
             linestyle=line,

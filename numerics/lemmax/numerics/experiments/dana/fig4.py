@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from lemmax.numerics.experiments.dana_figures import (
-    SATURATED,
+from lemmax.numerics.experiments.dana.curves import (
     as_coded,
+    below_saturation,
     bounds,
     draw_bounds,
     draw_means,
@@ -24,7 +24,7 @@ from lemmax.numerics.experiments.dana_figures import (
 from lemmax.numerics.experiments.statistics import Estimate, Floats, fit, mean
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Dana
+from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.recipes import recipe
 from lemmax.theory.ledger.verdicts import Verdict
 
@@ -66,7 +66,7 @@ def factor(H: Floats, accuracy: Floats, seed: Floats, d_h: int) -> Estimate:
 
     Sizes whose mean is saturated are left out, and guessing is taken out as in Corollary 2.
     """
-    below = np.isin(H, [a for a in np.unique(H) if accuracy[a == H].mean() < SATURATED])
+    below = below_saturation(H, accuracy)
     unit = d_h / N**2 * (1 - 1 / N)
     slopes = [
         fit(H[chosen], accuracy[chosen], 1).leading.value / unit
@@ -78,13 +78,14 @@ def factor(H: Floats, accuracy: Floats, seed: Floats, d_h: int) -> Estimate:
 
 def judge_plane(rows: Rows) -> list[Judgement]:
     """Within .3 of 1.7 in all settings, in none and on one side, or in some."""
-    found = rows[PLANE.name]
-    factors = {name: factor(*setting(found, *s), s[0]) for name, s in SETTINGS.items()}
+    trained = rows[PLANE.name]
+    factors = {name: factor(*setting(trained, *s), s[0]) for name, s in SETTINGS.items()}
     heads, accuracy = np.array(published()["plane"]["heads"], dtype=np.float64).T
     theirs = factor(heads, accuracy, np.zeros_like(heads), published()["plane"]["d_h"]).value
     told = "; ".join(f"{name}: {e}" for name, e in factors.items())
     sentence = (
-        f"Associations gained by a head at d = 2, N = 10, in units of d_h ({repetitions(found)}): "
+        f"Associations gained by a head at d = 2, N = 10, in units of d_h "
+        f"({repetitions(trained)}): "
         f"{told}. The authors' recorded accuracies (d_h = 2) give {theirs:.2f}; printed is 1.7."
     )
     ends = (PRINTED - NEAR, PRINTED + NEAR)
@@ -120,8 +121,8 @@ def draw_plane(rows: Rows, figure: Any) -> None:
         axes.set(xlabel="H", title=f"d = 2, d_h = {d_h}, N = {N}", ylim=(0, 1.02))
         axes.set_xticks(HEAD_COUNTS)
     panels[0].set_ylabel("accuracy")
-    found = panels[0].get_legend_handles_labels()
-    figure.legend(*found, loc="outside lower center", ncols=3, frameon=False, fontsize=6)
+    handles = panels[0].get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=3, frameon=False, fontsize=6)
 
 
 EXPERIMENTS = {

@@ -16,10 +16,11 @@ from typing import Any
 import numpy as np
 
 from lemmax.constructions.mahdavi.memory import ContextMemory, memorize
-from lemmax.numerics.experiments import mahdavi_sizes as mahdavi
+from lemmax.numerics.experiments.mahdavi import sizes as mahdavi
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Job, Mahdavi, sinusoids
+from lemmax.numerics.training.configurations import Mahdavi, sinusoids
+from lemmax.numerics.training.jobs import Job
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.ceilings import feature_rank_ceiling, theorem_1_bound
@@ -98,7 +99,7 @@ def one_token(seed: int) -> int:
 
 def numbers(rows: Sequence[Row], along: str) -> dict[int, list[int]]:
     """Memorized examples by a size; what one shared token forbids is refused."""
-    found: dict[int, list[int]] = {}
+    by_size: dict[int, list[int]] = {}
     for row in rows:
         c = row.job.config
         assert isinstance(c, Mahdavi)
@@ -108,12 +109,12 @@ def numbers(rows: Sequence[Row], along: str) -> dict[int, list[int]]:
                 f"The results say that {number} examples with one shared token are memorized, but "
                 f"no weights know more than {one_token(c.data_seed)}: they are damaged or made up."
             )
-        found.setdefault(int(getattr(c, along)), []).append(number)
-    return dict(sorted(found.items()))
+        by_size.setdefault(int(getattr(c, along)), []).append(number)
+    return dict(sorted(by_size.items()))
 
 
-def _told(found: dict[int, list[int]], name: str) -> str:
-    return ", ".join(f"{np.mean(v):.0f} at {name} = {x}" for x, v in found.items())
+def _told(numbers: dict[int, list[int]], name: str) -> str:
+    return ", ".join(f"{np.mean(v):.0f} at {name} = {x}" for x, v in numbers.items())
 
 
 def judge(rows: Rows) -> list[Judgement]:
@@ -142,12 +143,12 @@ def judge(rows: Rows) -> list[Judgement]:
     return [Judgement("", None, sentence)]
 
 
-def _panel(axes: Any, found: dict[int, list[int]], n: Any, H: Any, shared: bool) -> None:
-    sizes = list(found)
+def _panel(axes: Any, numbers: dict[int, list[int]], n: Any, H: Any, shared: bool) -> None:
+    sizes = list(numbers)
     pairs = [(n or x, H or x) for x in sizes]
     for x in sizes:
-        axes.plot([x] * len(found[x]), found[x], "o", color=PALETTE[0], markersize=2, alpha=0.6)
-    means = [float(np.mean(found[x])) for x in sizes]
+        axes.plot([x] * len(numbers[x]), numbers[x], "o", color=PALETTE[0], markersize=2, alpha=0.6)
+    means = [float(np.mean(numbers[x])) for x in sizes]
     axes.plot(sizes, means, "o-", color=PALETTE[0], markersize=4, linewidth=1, label="trained")
     theorem = [theorem_1_bound(a, mahdavi.D, b) for a, b in pairs]
     axes.plot(sizes, theorem, "--", color="grey", label="Theorem 1")

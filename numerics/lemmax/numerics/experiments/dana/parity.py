@@ -16,7 +16,8 @@ import numpy as np
 
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
-from lemmax.numerics.training.jobs import Arrays, Dana, Job
+from lemmax.numerics.training.configurations import Arrays, Dana
+from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
 from lemmax.numerics.twins.certify import exact_transformer, known_pairs, rounded
 from lemmax.theory.certificates.writing import to_json
@@ -56,13 +57,13 @@ def certified(job: Job, weights: Arrays) -> dict[str, Any]:
     assert isinstance(config, Dana)
     assert config.pairs is not None
     pairs = dict(config.pairs)
-    found: dict[str, Any] = {"certified": len(known_pairs(exact_transformer(weights), pairs))}
-    if found["certified"] == len(pairs) and config.H == config.S - 1:
+    record: dict[str, Any] = {"certified": len(known_pairs(exact_transformer(weights), pairs))}
+    if record["certified"] == len(pairs) and config.H == config.S - 1:
         for bits in range(MOST + 1):
             if len(known_pairs(exact_transformer(weights, 2**bits), pairs)) == len(pairs):
                 numbers = [x for name in config.shapes() for x in rounded(weights[name], 2**bits)]
-                return found | {"bits": bits, "weights": numbers}
-    return found
+                return record | {"bits": bits, "weights": numbers}
+    return record
 
 
 STUDY = Study("dana-parity", RECIPE, jobs, "lemmax.numerics.experiments.parity:certified")
@@ -92,7 +93,7 @@ def by_sizes(rows: Sequence[Row]) -> dict[tuple[int, int], list[int]]:
     LemmaxError
         A row claims more than the obstruction allows: it was damaged or made up.
     """
-    found: dict[tuple[int, int], list[int]] = {}
+    numbers: dict[tuple[int, int], list[int]] = {}
     for row in rows:
         bits, H = sizes(row)
         seen = round(row.accuracy * row.job.config.samples)
@@ -103,8 +104,8 @@ def by_sizes(rows: Sequence[Row]) -> dict[tuple[int, int], list[int]]:
                 f"{2**bits} sequences, but no weights know more than {ceiling(bits, H)}: "
                 "they are damaged or made up."
             )
-        found.setdefault((bits, H), []).append(number)
-    return dict(sorted(found.items()))
+        numbers.setdefault((bits, H), []).append(number)
+    return dict(sorted(numbers.items()))
 
 
 def model_of(row: Row) -> AoT | None:
@@ -123,18 +124,19 @@ def model_of(row: Row) -> AoT | None:
 
 def judge(rows: Rows) -> list[Judgement]:
     """Never with fewer heads than bits; with as many, in how many of the seeds."""
-    found = by_sizes(rows[STUDY.name])
+    numbers = by_sizes(rows[STUDY.name])
     told, without = [], []
-    for bits in sorted({bits for bits, _ in found}):
-        heads = [H for b, H in found if b == bits]
-        best = ", ".join(f"{max(found[bits, H])} at H = {H}" for H in heads)
+    for bits in sorted({bits for bits, _ in numbers}):
+        heads = [H for b, H in numbers if b == bits]
+        best = ", ".join(f"{max(numbers[bits, H])} at H = {H}" for H in heads)
         told.append(f"of {2**bits} sequences of {bits} bits {best}")
         enough = [H for H in heads if bits <= H]
-        without += [(bits, H) for H in enough if max(found[bits, H]) < 2**bits]
+        without += [(bits, H) for H in enough if max(numbers[bits, H]) < 2**bits]
     seeds = len({row.job.seed for row in rows[STUDY.name]})
-    exact = [(bits, H) for bits, H in found if bits == H]
+    exact = [(bits, H) for bits, H in numbers if bits == H]
     all_of = ", ".join(
-        f"{sum(n == 2**b for n in found[b, H])} of {len(found[b, H])} ({b} bits)" for b, H in exact
+        f"{sum(n == 2**b for n in numbers[b, H])} of {len(numbers[b, H])} ({b} bits)"
+        for b, H in exact
     )
     more = ""
     if without:
@@ -148,9 +150,9 @@ def judge(rows: Rows) -> list[Judgement]:
     return [Judgement("", None, sentence)]
 
 
-def draw_cube(axes: Any, found: dict[tuple[int, int], list[int]], bits: int) -> None:
+def draw_cube(axes: Any, numbers: dict[tuple[int, int], list[int]], bits: int) -> None:
     """The share of sequences known against H, and where it is forbidden."""
-    heads = [H for b, H in found if b == bits]
+    heads = [H for b, H in numbers if b == bits]
     size, ends = 2**bits, np.array([heads[0] - 0.5, bits - 0.5])
     steps = np.arange(heads[0], bits)
     top = np.array([ceiling(bits, int(H)) / size for H in steps])
@@ -159,12 +161,12 @@ def draw_cube(axes: Any, found: dict[tuple[int, int], list[int]], bits: int) -> 
         color="0.85", hatch="////", edgecolor="0.6", linewidth=0, label="no weights can",
     )  # fmt: skip
     for H in heads:
-        shares, often = np.unique(np.array(found[bits, H]) / size, return_counts=True)
+        shares, often = np.unique(np.array(numbers[bits, H]) / size, return_counts=True)
         axes.scatter(
             np.full(len(shares), H), shares, s=6 + 4 * often, color=PALETTE[0], alpha=0.6,
             linewidths=0, label="trained, a seed each" if heads[0] == H else None,
         )  # fmt: skip
-    best = [max(found[bits, H]) / size for H in heads]
+    best = [max(numbers[bits, H]) / size for H in heads]
     axes.plot(heads, best, "-", color=PALETTE[0], linewidth=0.8, label="best, certified")
     whole = [H for H, y in zip(heads, best, strict=True) if y == 1]
     axes.plot(whole, [1] * len(whole), "*", color=PALETTE[1], label="all of them, certified")
@@ -175,12 +177,12 @@ def draw_cube(axes: Any, found: dict[tuple[int, int], list[int]], bits: int) -> 
 
 def draw(rows: Rows, figure: Any) -> None:
     """One panel for each number of bits."""
-    found = by_sizes(rows[STUDY.name])
-    numbers = sorted({bits for bits, _ in found})
+    by_size = by_sizes(rows[STUDY.name])
+    numbers = sorted({bits for bits, _ in by_size})
     figure.set_size_inches(2.2 * len(numbers), 2.4)
     panels = figure.subplots(1, len(numbers), sharey=True, squeeze=False)[0]
     for axes, bits in zip(panels, numbers, strict=True):
-        draw_cube(axes, found, bits)
+        draw_cube(axes, by_size, bits)
         axes.set_xlabel("H")
     panels[0].set_ylabel("share of the sequences")
     panels[-1].legend(frameon=False, fontsize=5, loc="lower right")

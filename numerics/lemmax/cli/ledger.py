@@ -1,0 +1,188 @@
+"""The commands about claims and certificates: claims, verify, check, export."""
+
+from __future__ import annotations
+
+import json
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from lemmax.cli.terminal import AsJson, console, working
+from lemmax.theory.errors import LemmaxError
+
+if TYPE_CHECKING:
+    from lemmax.theory.certificates.writing import Certificate
+
+
+def check(
+    certificates: Annotated[
+        list[str], typer.Argument(help="Certificate files.", metavar="CERT...")
+    ],
+    as_json: AsJson = False,
+) -> None:
+    """Re-check certificates with the independent checker.
+
+    Status 0: all hold. Status 1: one does not, and the failing step is named. Status 2: a file is
+    not a certificate.
+
+    Examples: `lemmax check layer.json`, `lemmax check --json certificates/*.json`
+    """
+    from lemmax import checker
+
+    raise typer.Exit(checker.main([*(["--json"] if as_json else []), "--", *certificates]))
+
+
+def claims(
+    identifier: Annotated[str | None, typer.Argument(metavar="ID", help="One claim.")] = None,
+    paper: Annotated[str | None, typer.Option(help="Only the claims of one paper.")] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Show the ledger: every claim with its verdict, or one claim with its evidence.
+
+    Examples: `lemmax claims`, `lemmax claims wong/proposition-3.6`, `lemmax claims --paper dana`
+    """
+    from lemmax.cli import ledger_view
+    from lemmax.theory.ledger.entries import listed, one
+
+    if identifier is not None:
+        entry = one(identifier)
+        if as_json:
+            typer.echo(json.dumps(entry, ensure_ascii=False, indent=2))
+        else:
+            ledger_view.show_one(entry, console())
+        return
+    entries = listed(paper)
+    if as_json:
+        typer.echo(json.dumps(entries, ensure_ascii=False, indent=2))
+        return
+    ledger_view.show_all(entries, console())
+
+
+def verify(as_json: AsJson = False) -> None:
+    """Re-check every shipped certificate with the independent checker, and print its SHA-256.
+
+    Status 1 if one does not hold.
+
+    Examples: `lemmax verify`, `lemmax verify --json`
+    """
+    from lemmax.constructions.shipped import verify_all
+
+    with working("checking the shipped certificates"):
+        results = verify_all()
+    if as_json:
+        typer.echo(json.dumps(results, indent=2))
+    else:
+        table = Table("certificate", "kind", "verdict", "sha256", box=None, pad_edge=False)
+        for row in results:
+            colour = "green" if row["holds"] else "red"
+            verdict = "holds" if row["holds"] else row["reason"]
+            table.add_row(row["name"], row["kind"], f"[{colour}]{verdict}[/]", row["sha256"][:16])
+        console().print(table)
+        console().print(f"{sum(r['holds'] for r in results)} of {len(results)} certificates hold.")
+    if not all(row["holds"] for row in results):
+        raise typer.Exit(1)
+
+
+class ExportFormat(StrEnum):
+    """What ``lemmax export`` writes."""
+
+    latex = "latex"
+    json = "json"
+    npz = "npz"
+    safetensors = "safetensors"
+    sympy = "sympy"
+    bibtex = "bibtex"
+
+
+def export(
+    identifier: Annotated[
+        str, typer.Argument(metavar="ID", help="A claim, a shipped certificate, or a .json file.")
+    ],
+    format_: Annotated[
+        ExportFormat, typer.Option("--format", "-f", help="What to write.")
+    ] = ExportFormat.latex,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A file; text goes to stdout without it.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Write the construction behind a claim for a paper or another program.
+
+    Examples: `lemmax export wong/argmax-rank-one`,
+    `lemmax export layer.json --format npz -o layer.npz`
+    """
+    from lemmax.constructions import exports
+    from lemmax.theory.certificates.writing import to_json
+
+    name, certificate = find_certificate(identifier)
+    data: str | bytes
+    match ExportFormat.json if as_json else format_:
+        case ExportFormat.latex:
+            data = certificate.to_latex(f"lemmax:{name}")
+        case ExportFormat.json:
+            data = to_json(certificate).rstrip("\n")
+        case ExportFormat.sympy:
+            data = exports.certificate_sympy(certificate)
+        case ExportFormat.npz:
+            data = exports.certificate_npz(certificate)
+        case ExportFormat.safetensors:
+            data = exports.certificate_safetensors(certificate)
+        case ExportFormat.bibtex:
+            data = exports.bibtex(*bibtex_keys(name))
+    if output is not None:
+        exports.write_bytes(output, data if isinstance(data, bytes) else f"{data}\n".encode())
+    elif isinstance(data, bytes):
+        raise LemmaxError(f"The format {format_.value} is not text: name a file with -o.")
+    else:
+        typer.echo(data)
+
+
+def bibtex_keys(name: str) -> list[str]:
+    """The BibTeX keys of a claim's paper and of lemmax."""
+    from lemmax.theory.ledger.claims import load_claims
+
+    paper = load_claims().papers.get(name.partition("/")[0], {})
+    return list(dict.fromkeys([*filter(None, (paper.get("bibtex_key"),)), "lemmax"]))
+
+
+def find_certificate(identifier: str) -> tuple[str, Certificate]:
+    """The certificate of a claim, of a shipped name or of a file, and the name it goes by.
+
+    >>> name, certificate = find_certificate("wong/argmax-rank-one")
+    >>> name, certificate["kind"]
+    ('wong/argmax-rank-one', 'refutation')
+    """
+    from lemmax.constructions import shipped
+    from lemmax.theory.ledger.claims import load_claims
+    from lemmax.theory.ledger.entries import certificates_of
+
+    if identifier.endswith(".json"):
+        return _from_file(Path(identifier))
+    if identifier in shipped.names():
+        return identifier, shipped.load(identifier)
+    if identifier not in load_claims():
+        raise LemmaxError(f"There is no claim, certificate or file {identifier!r}.")
+    names = [name for name in certificates_of(identifier) if name in shipped.names()]
+    if not names:
+        raise LemmaxError(f"No shipped certificate is evidence for {identifier}.")
+    if len(names) > 1:
+        raise LemmaxError(f"{identifier} has several certificates: {', '.join(names)}.")
+    return identifier, shipped.load(names[0])
+
+
+def _from_file(path: Path) -> tuple[str, Certificate]:
+    """A certificate file of the user's own, if the checker accepts it."""
+    from lemmax import checker
+    from lemmax.theory.certificates.writing import Certificate
+
+    try:
+        verdict = checker.check_file(path)
+    except checker.NotACertificate as error:
+        raise LemmaxError(f"{path} is not a certificate: {error}") from None
+    if not verdict.holds:
+        raise LemmaxError(f"{path} does not hold: {verdict.steps[-1]}")
+    certificate = Certificate(json.loads(path.read_text(encoding="utf-8")))
+    return str(certificate.get("claim", path.stem)), certificate

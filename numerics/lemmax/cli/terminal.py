@@ -1,0 +1,54 @@
+"""What every command prints with: the console, what takes long, and the bar of a long run."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Callable, Iterator
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.status import Status
+
+AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
+
+
+def console() -> Console:
+    """Colours and widths of the terminal on stdout; plain text elsewhere."""
+    plain = not sys.stdout.isatty()
+    return Console(highlight=False, soft_wrap=plain, width=160 if plain else None)
+
+
+def working(what: str) -> Status:
+    """Say on a terminal what takes so long; say nothing elsewhere."""
+    return Status(what, console=Console(stderr=True))
+
+
+@contextlib.contextmanager
+def progress_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
+    """A function to call with how much is done of how much; it shows a bar and the time left."""
+    from rich import progress
+
+    columns = (
+        progress.BarColumn(),
+        progress.MofNCompleteColumn(),
+        progress.TextColumn(unit),
+        progress.TimeElapsedColumn(),
+        progress.TextColumn("elapsed,"),
+        progress.TimeRemainingColumn(),
+        progress.TextColumn("left"),
+    )
+    bar = progress.Progress(*columns, console=Console(stderr=True))
+
+    def tell(done: int, total: int) -> None:
+        if not bar.task_ids:  # what was done before does not count for the speed
+            bar.add_task(unit, total=total, completed=done)
+            bar.start()
+        bar.update(bar.task_ids[0], completed=done)
+
+    try:
+        yield tell
+    finally:
+        if bar.task_ids:
+            bar.stop()

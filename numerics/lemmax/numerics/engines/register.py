@@ -1,0 +1,77 @@
+"""The engines by name: which module trains, in which groups, and a run of one group.
+
+>>> BACKENDS
+('numba', 'reference', 'torch')
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib import import_module
+from typing import Any
+
+from lemmax.numerics.engines.run import Run
+from lemmax.numerics.training.configurations import Arrays
+from lemmax.numerics.training.jobs import Job
+from lemmax.numerics.training.recipes import Recipe
+from lemmax.theory.errors import LemmaxError, ShapeError
+
+MODULES = {
+    "numba": "lemmax.numerics.engines.compiled.runs",
+    "reference": "lemmax.numerics.engines.reference",
+    "torch": "lemmax.numerics.engines.stacked.groups",
+}
+"""The module of every backend, imported when the backend is asked for."""
+BACKENDS = tuple(MODULES)
+
+
+class UnknownBackend(LemmaxError):
+    """A backend that does not exist; the message lists those that do."""
+
+
+def engine(backend: str) -> Any:
+    """The module of a backend, imported now."""
+    if backend not in BACKENDS:
+        known = ", ".join(BACKENDS)
+        raise UnknownBackend(f"There is no backend {backend!r}; known backends are {known}.")
+    try:
+        return import_module(MODULES[backend])
+    except ModuleNotFoundError as error:
+        if error.name is None or error.name.startswith("lemmax"):
+            raise
+        raise LemmaxError(
+            f"The {backend} backend needs the package {error.name}, which is not installed."
+        ) from None
+
+
+def plan(
+    jobs: Sequence[Job], recipe: Recipe, backend: str, group: int | None = None
+) -> list[tuple[int, ...]]:
+    """The groups of job numbers that are trained together, in the order in which they start."""
+    module = engine(backend)
+    wrong = next((job for job in jobs if job.config.family != recipe.family), None)
+    if wrong is not None:
+        raise LemmaxError(
+            f"The recipe {recipe.name} is for {recipe.family}, not for {wrong.config.family}."
+        )
+    if hasattr(module, "plan"):
+        groups: list[tuple[int, ...]] = module.plan(jobs, recipe, group)
+        return groups
+    return [(number,) for number in range(len(jobs))]
+
+
+def start(
+    jobs: Sequence[Job],
+    recipe: Recipe,
+    backend: str,
+    initial: Sequence[Arrays] | None = None,
+    device: str | None = None,
+) -> Run:
+    """A run of one group."""
+    for job, weights in zip(jobs, initial or (), strict=initial is not None):
+        for name, shape in job.config.shapes().items():
+            given = weights[name].shape if name in weights else None
+            if given != shape:
+                raise ShapeError(f"The initial {name} must have shape {shape}, not {given}.")
+    run: Run = engine(backend).start(jobs, recipe, initial, device)
+    return run

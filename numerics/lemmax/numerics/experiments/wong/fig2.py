@@ -1,0 +1,109 @@
+"""Figure 2 of Wong: triples against the bound of databases, parameters against that of layers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lemmax.numerics.experiments.statistics import (
+    Estimate,
+    Floats,
+    bootstrap,
+    slope,
+)
+from lemmax.numerics.experiments.studies import Experiment, Judgement, Rows
+from lemmax.numerics.experiments.wong.trained_pairs import (
+    DATABASES,
+    grid,
+    size_and_bound,
+)
+from lemmax.numerics.figures import PALETTE
+from lemmax.numerics.training.configurations import RandomDatabase, Triple
+from lemmax.numerics.training.streams import stream
+
+
+def dense_table(seed: int) -> tuple[Triple, ...]:
+    """Another generator: one full table, 2 to 20 subjects, 1 to 10 predicates, 2 to 8 values."""
+    random = stream("dense-table", seed)
+    subjects, predicates, values = (
+        int(random.integers(2, 21)),
+        int(random.integers(1, 11)),
+        int(random.integers(2, 9)),
+    )
+    return tuple(
+        (s, subjects + p, subjects + predicates + int(random.integers(values)))
+        for s in range(subjects)
+        for p in range(predicates)
+    )
+
+
+@cache
+def generators() -> dict[str, tuple[Floats, Floats]]:
+    """Sizes and bounds of 548 databases of each generator."""
+    made: dict[str, Callable[[int], tuple[Triple, ...]]] = {
+        "several tables": lambda seed: RandomDatabase(seed).facts(),
+        "one full table": dense_table,
+    }
+    columns = {}
+    for name, make in made.items():
+        both = np.array([size_and_bound(make(seed)) for seed in range(DATABASES)], dtype=np.float64)
+        columns[name] = both[:, 0], both[:, 1]
+    return columns
+
+
+def generator_slopes() -> dict[str, Estimate]:
+    """The slope of the number of triples on the bound, for each generator."""
+    slopes = {}
+    for name, (sizes, bounds) in generators().items():
+
+        def statistic(i: NDArray[np.int64], x: Floats = bounds, y: Floats = sizes) -> float:
+            return slope(x[i], y[i])
+
+        slopes[name] = bootstrap(statistic, DATABASES)
+    return slopes
+
+
+def judge(rows: Rows) -> list[Judgement]:
+    """About 1.8: within .2 of it."""
+    slopes = generator_slopes()
+    near = [s.within(1.6, 2.0) for s in slopes.values()]
+    far = [s.apart(1.6, 2.0) for s in slopes.values()]
+    told = "; ".join(f"{name}: {s}" for name, s in slopes.items())
+    sentence = f"Triples per unit of the rank bound, {DATABASES} databases a generator: {told}."
+    if all(near):
+        return [Judgement("wong/figure-2a", "reproduced", sentence)]
+    if all(far):
+        return [Judgement("wong/figure-2a", "not-reproduced", sentence)]
+    if any(near) and any(far):
+        more = f"{sentence} The number is the generator's."
+        return [Judgement("wong/figure-2a", "recipe-dependent", more)]
+    return [Judgement("wong/figure-2a", None, sentence)]
+
+
+def draw(rows: Rows, figure: Any) -> None:
+    """Triples against the bound of databases; parameters against the bound of layers."""
+    figure.set_size_inches(7, 3)
+    left, right = figure.subplots(1, 2)
+    slopes = generator_slopes()
+    for colour, marker, (name, (sizes, bounds)) in zip(
+        PALETTE, "ox", generators().items(), strict=False
+    ):
+        label = f"{name}: slope {slopes[name]}"
+        left.plot(bounds, sizes, marker, color=colour, markersize=2, label=label)
+    ends = np.array([0.0, 120.0])
+    left.plot(ends, 1.8 * ends, "k--", linewidth=0.8, label="1.8, as printed")
+    left.set(xlabel="bound of Proposition 2.1", ylabel="triples", title="(a)")
+    left.legend(frameon=False, fontsize=6)
+    layers = np.array(grid())
+    d, d_vo, d_qk, heads = layers.T
+    right.plot(d + heads * d_vo, 2 * heads * d * (d_vo + d_qk), "o", color=PALETTE[0], markersize=2)
+    right.set(xlabel="d_model + H d_vo", ylabel="non-embedding parameters", title="(b)")
+
+
+EXPERIMENTS = {
+    "wong-fig2": Experiment("wong-fig2", "Sizes of databases and layers", (), judge, draw)
+}
