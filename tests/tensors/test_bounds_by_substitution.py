@@ -17,7 +17,7 @@ from lemmax.checker import check
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.below.transversals import greedy_transversal, transversal
+from lemmax.theory.tensors.transversals import greedy_transversal, transversal
 
 Certify = Callable[..., checker.Verdict]
 Field = Literal["Q", "R", "C"]

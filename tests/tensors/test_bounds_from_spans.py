@@ -16,14 +16,16 @@ from lemmax.checker import NotACertificate, check
 from lemmax.theory import tensor_rank
 from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.above.slices import slice_sum
-from lemmax.theory.tensors.above.spans import small_vectors, span_of_rank_ones
+from lemmax.theory.tensors.above.spans import span_of_rank_ones
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.below import killing as quotients
-from lemmax.theory.tensors.below.chains import PRIME, flattening_bound
+from lemmax.theory.tensors.below.chains import PRIME
 from lemmax.theory.tensors.below.contractions import contraction_bound
+from lemmax.theory.tensors.below.flattenings import flattening_bound
 from lemmax.theory.tensors.below.squares import square_bound
 from lemmax.theory.tensors.ranks import TensorRank
 from lemmax.theory.tensors.reductions import concise
+from lemmax.theory.tensors.small_vectors import small_vectors
 
 
 def table(rows: list[str]) -> Array:

@@ -22,7 +22,7 @@ from lemmax.theory.tensors.search.least_squares import (
     sparsified,
     starts,
 )
-from lemmax.theory.tensors.search.real_terms import real_fit
+from lemmax.theory.tensors.search.real_fits import real_fit
 from lemmax.theory.tensors.search.rounding import Rounding, gauged, third_factor
 
 

@@ -17,8 +17,9 @@ from lemmax import checker
 from lemmax.checker import check
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.numbers.linear import real_roots
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
+from lemmax.theory.tensors.pencils.normal_forms import normal_rank, pencil, points, square
 
 Certify = Callable[..., checker.Verdict]
 Field = Literal["Q", "R", "C"]
@@ -180,10 +181,10 @@ def test_pencil_rank_square_regular_enlargement(pair: tuple[Array, Array]) -> No
     if not concise_pencil(A, B):
         return
     m, n = A.shape
-    first, second = pencils.square(flint(A), flint(B))
-    size = m + n - pencils.normal_rank(flint(A), flint(B))
+    first, second = square(flint(A), flint(B))
+    size = m + n - normal_rank(flint(A), flint(B))
     assert (first.nrows(), first.ncols()) == (size, size)
-    assert any((first + second * fmpq(x)).det() for x in islice(pencils.points(), size + 1))
+    assert any((first + second * fmpq(x)).det() for x in islice(points(), size + 1))
     for small, large in ((A, first), (B, second)):
         assert [row[:n] for row in large.tolist()[:m]] == flint(small).tolist()
 
@@ -196,8 +197,8 @@ def test_pencil_rank_pole_placement_takes_delta_steps(
     A, B = pair
     if not concise_pencil(A, B):
         return
-    form = pencils.pencil(A, B)
-    found = pencils.decomposition(form, field)
+    form = pencil(A, B)
+    found = pencil_decomposition(form, field)
     assert found.adds_up_to(np.stack([A, B], axis=2))
     assert len(found) <= form.rank(field)
     for family in found.families:

@@ -20,12 +20,12 @@ from jsonschema import Draft202012Validator
 from lemmax import checker
 from lemmax.checker import LIMITS, NotACertificate, check
 from lemmax.theory.tensors.above.slices import slice_sum
-from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.arrays import Array, mapped
 from lemmax.theory.tensors.files import NotADecomposition
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
-from lemmax.theory.tensors.search.common_terms import mapped
 from lemmax.theory.tensors.search.least_squares import Problem, descend
-from lemmax.theory.tensors.search.real_terms import EQUATIONS, RealDecomposition, real_fit
+from lemmax.theory.tensors.search.real_fits import EQUATIONS, real_fit
+from lemmax.theory.tensors.search.real_terms import RealDecomposition
 
 Certificate = dict[str, Any]
 SCHEMA = (

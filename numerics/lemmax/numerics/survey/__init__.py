@@ -27,7 +27,9 @@ from lemmax.numerics.training.results import Results, ResultsError, read_results
 from lemmax.numerics.training.workers import checked_workers, connected, finished
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database, Fact
-from lemmax.theory.tensors.ranks import known_field, tensor_rank, usable_seconds
+from lemmax.theory.tensors.fields import known_field
+from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.search.clock import usable_seconds
 
 Label: TypeAlias = int | str
 _LONGEST_LINE = 8_000_000  # bytes

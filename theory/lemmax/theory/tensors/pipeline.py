@@ -8,11 +8,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import count, islice, permutations
-from typing import Any, Literal, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.above.pairs_of_slices import pair_split
 from lemmax.theory.tensors.above.pivots import (
     ALL_SPLITS,
@@ -24,25 +23,24 @@ from lemmax.theory.tensors.above.pivots import (
 from lemmax.theory.tensors.above.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.above.spans import span_of_rank_ones
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.below.chains import (
-    LowerBound,
-    flattening_prime,
-    restriction,
-    substitution,
-)
+from lemmax.theory.tensors.below.chains import LowerBound, restriction, substitution
 from lemmax.theory.tensors.below.contractions import contraction_bound
+from lemmax.theory.tensors.below.flattenings import flattening_prime
 from lemmax.theory.tensors.below.killing import search
 from lemmax.theory.tensors.below.koszul import koszul_bounds
 from lemmax.theory.tensors.below.quadrics import quadrics
 from lemmax.theory.tensors.below.squares import square_bound
 from lemmax.theory.tensors.below.substitution import ALL_SUBSETS, Path, Subsets, flattening_leaf
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
+from lemmax.theory.tensors.pencils.lower_bounds import pencil_bound
+from lemmax.theory.tensors.pencils.normal_forms import pencil
 from lemmax.theory.tensors.reductions import components, concise, restricted
+from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.fitting import Quotient, quotients, shorter, ways
 from lemmax.theory.tensors.search.flips import shorten
-from lemmax.theory.tensors.search.least_squares import late
 
-Field: TypeAlias = Literal["Q", "R", "C"]
 _WIDE = 16  # the width of the second beam of killed vectors
 _PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 _TURN = 2.0  # seconds of the first walk and of the first fit; each turn takes twice as long
@@ -263,14 +261,14 @@ def solve_pencil(array: Array, mode: int, field: Field) -> tuple[LowerBound, Dec
     terms are sets of keys and queries that a person can read.
     """
     first, second = np.moveaxis(array, mode, 0)
-    form = pencils.pencil(first, second)
-    bound = pencils.lower_bound(array, mode, form, field)
+    form = pencil(first, second)
+    bound = pencil_bound(array, mode, form, field)
     for reason, candidate in readable_bounds(array):
         if len(candidate) == form.rank(field):
             return bound, candidate, reason
     order = [0, 1]
     order.insert(mode, 2)
-    return bound, pencils.decomposition(form, field).permuted(order), "pencil"
+    return bound, pencil_decomposition(form, field).permuted(order), "pencil"
 
 
 def lower_bounds(
@@ -317,8 +315,8 @@ def pencil_leaf(array: Array, mode: int, field: Field) -> LowerBound:
     if core.array.shape[mode] < 2:
         return flattening_leaf(array)
     first, second = np.moveaxis(core.array, mode, 0)
-    form = pencils.pencil(first, second)
-    return pencils.lower_bound(core.array, mode, form, field).after(restriction(maps))
+    form = pencil(first, second)
+    return pencil_bound(core.array, mode, form, field).after(restriction(maps))
 
 
 def _value(route: Route) -> int:

@@ -5,33 +5,27 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.below.algebras import alder_strassen
-from lemmax.theory.tensors.below.chains import LowerBound, flattening_bound
+from lemmax.theory.tensors.below.chains import LowerBound
+from lemmax.theory.tensors.below.flattenings import flattening_bound
 from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.descriptions import in_words
+from lemmax.theory.tensors.fields import Field, known_field
 from lemmax.theory.tensors.files import NotADecomposition
-from lemmax.theory.tensors.pipeline import Field, Solution, realise, solve
-from lemmax.theory.tensors.search.least_squares import late
-from lemmax.theory.tensors.search.real_terms import RealDecomposition, real_fit
+from lemmax.theory.tensors.pipeline import Solution, realise, solve
+from lemmax.theory.tensors.search.clock import late, usable_seconds
+from lemmax.theory.tensors.search.real_fits import real_fit
+from lemmax.theory.tensors.search.real_terms import RealDecomposition
 
 _EXACT = 0.9  # the share of the time for exact terms; the rest is for real ones
-
-
-class UnknownField(LemmaxError):
-    """A field other than the rational, the real and the complex numbers."""
-
-
-class UnusableTime(LemmaxError):
-    """A time to search that is no positive number of seconds, or more than a year."""
 
 
 @dataclass(frozen=True)
@@ -167,36 +161,6 @@ def tensor_fields(array: Array) -> dict[str, Any]:
         "shape": list(array.shape),
         "entries": [[i, j, k, str(int(array[i, j, k]))] for i, j, k in places],
     }
-
-
-def known_field(name: str) -> Field:
-    """The name itself, where it is that of a field.
-
-    >>> known_field("C")
-    'C'
-    """
-    for field in get_args(Field):
-        if field == name:
-            found: Field = field
-            return found
-    raise UnknownField(f"{name!r} is not a field that lemmax knows: Q, R or C.")
-
-
-LONGEST = 365 * 24 * 3600  # seconds
-
-
-def usable_seconds(seconds: float) -> float:
-    """The seconds themselves, where they are a time to search.
-
-    >>> usable_seconds(0.5)
-    0.5
-    """
-    if not 0 < seconds <= LONGEST:  # false for NaN too
-        raise UnusableTime(
-            f"{seconds} is not a time to search: give more than 0 seconds and at most a year, "
-            f"{LONGEST} seconds."
-        )
-    return seconds
 
 
 def tensor_rank(

@@ -11,12 +11,13 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq
 
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.above.pivots import domain, is_database
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array, rank_modulo, slices
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.pencils import Field
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
+from lemmax.theory.tensors.pencils.normal_forms import pencil
 from lemmax.theory.tensors.reductions import concise
 
 LARGEST = 6
@@ -97,7 +98,7 @@ def _pencil_rank(first: Array, second: Array, field: Field) -> int:
         return 0
     if core.shape[0] < 2:
         return rank_modulo(core[0])
-    return pencils.pencil(core[0], core[1]).rank(field)
+    return pencil(core[0], core[1]).rank(field)
 
 
 def _shortest(stack: Array, mode: int, field: Field) -> Decomposition:
@@ -110,5 +111,5 @@ def _shortest(stack: Array, mode: int, field: Field) -> Decomposition:
     first, second = np.moveaxis(core.array, mode, 0)
     order = [0, 1]
     order.insert(mode, 2)
-    form = pencils.pencil(first, second)
-    return core.extend(pencils.decomposition(form, field).permuted(order))
+    form = pencil(first, second)
+    return core.extend(pencil_decomposition(form, field).permuted(order))

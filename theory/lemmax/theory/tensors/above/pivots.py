@@ -17,8 +17,8 @@ import numpy as np
 
 from lemmax.theory.tensors.above.slices import along
 from lemmax.theory.tensors.arrays import Array, matrix_rank, rank_modulo
-from lemmax.theory.tensors.below.transversals import TooManySets, greedy_transversal, transversal
 from lemmax.theory.tensors.decompositions import Decomposition, rank_factorisation, rational_terms
+from lemmax.theory.tensors.transversals import TooManySets, greedy_transversal, transversal
 
 ALL_SPLITS = 9  # columns whose 3ⁿ splits are compared
 

@@ -15,7 +15,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
 from lemmax.theory.numbers.linear import kernel, real_roots
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.pencils import Field
+from lemmax.theory.tensors.fields import Field
 
 _LARGEST = 16
 

@@ -11,8 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from lemmax.theory.numbers.rank import MERSENNE_61, primes
-from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
+from lemmax.theory.numbers.rank import MERSENNE_61
 
 Step: TypeAlias = dict[str, Any]
 PRIME = str(MERSENNE_61)
@@ -40,27 +39,9 @@ def best(bounds: Sequence[LowerBound]) -> LowerBound:
     return max(bounds, key=lambda bound: (bound.value, -len(bound.steps)))
 
 
-def flattening_bound(array: Array, mode: int) -> LowerBound:
-    """R(T) ≥ the rank of the flattening that keeps the mode, taken mod a prime.
-
-    A rank mod p is at most the rank over Q, so this is a lower bound over every field.
-    """
-    rank = rank_modulo(flattening(array, mode))
-    return LowerBound(rank, ({"lemma": "flattening", "mode": mode, "prime": PRIME},))
-
-
 def restriction(maps: Sequence[Sequence[Any]]) -> Step:
     """R(T) ≥ R(T after a linear map in each mode); an empty map leaves its mode alone."""
     return {"lemma": "restriction", "maps": [list(part) for part in maps]}
-
-
-def flattening_prime(array: Array, mode: int) -> tuple[int, str]:
-    """The exact rank of a flattening, and a prime modulo which it keeps its rank."""
-    rank = flattening_rank(array, mode)
-    for prime in primes():
-        if rank_modulo(flattening(array, mode), prime) == rank:
-            return rank, str(prime)
-    raise AssertionError("some prime keeps the rank")
 
 
 def substitution(mode: int, maps: Sequence[Sequence[Any]], prime: str) -> Step:

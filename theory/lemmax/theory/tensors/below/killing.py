@@ -13,22 +13,18 @@ the way are exact; ranks mod a prime only steer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cache
 
 import numpy as np
 
 from lemmax.theory.numbers import modular
-from lemmax.theory.tensors.above.spans import small_vectors
-from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank
-from lemmax.theory.tensors.below.chains import (
-    LowerBound,
-    Step,
-    flattening_bound,
-    flattening_prime,
-    substitution,
-)
+from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, mapped
+from lemmax.theory.tensors.below.chains import LowerBound, Step, substitution
+from lemmax.theory.tensors.below.flattenings import flattening_bound, flattening_prime
+from lemmax.theory.tensors.rank_ones import equations
+from lemmax.theory.tensors.small_vectors import small_vectors
 
 _VECTORS = 600  # that are tried in each mode
 _CHILDREN = 15  # for each unit of the beam's width
@@ -78,12 +74,9 @@ def kills(array: Array) -> Iterator[Kill]:
                 continue
             X = modular.residues(np.transpose(array, (gaining, 3 - gaining - mode, mode)))
             a, b, c = X.shape
-            equations = modular.kernel(X.reshape(a, b * c))
-            if len(equations) > b + 2:  # as many random combinations have the same kernel
-                mix = np.random.default_rng(0).integers(1, modular.PRIME, (b + 2, len(equations)))
-                equations = modular.multiply(mix, equations)
+            forms = equations(X.reshape(a, b * c), b + 2).reshape(-1, b, c)
             vectors = _vectors(c)
-            stack = np.einsum("vc,ebc->veb", np.array(vectors), equations.reshape(-1, b, c))
+            stack = np.einsum("vc,ebc->veb", np.array(vectors), forms)
             gains = b - modular.ranks(stack)
             for vector, gain in zip(vectors, gains.tolist(), strict=True):
                 if gain:
@@ -100,7 +93,7 @@ def after(state: State, kill: Kill) -> State | None:
     """The state after a kill, its slices made independent again; None if nothing is left."""
     maps: list[list[list[int]]] = [[], [], []]
     maps[kill.mode] = kill.rows()
-    array = _mapped(state.array, kill.mode, maps[kill.mode])
+    array = mapped(state.array, kill.mode, maps[kill.mode])
     for mode in range(3):
         rows = flattening(array, mode)
         kept = _independent(rows)
@@ -113,10 +106,6 @@ def after(state: State, kill: Kill) -> State | None:
     if np.abs(array).max() > _LARGEST:
         return None
     return State(array, state.gain + kill.gain, (*state.steps, (kill.gaining, tuple(maps))))
-
-
-def _mapped(array: Array, mode: int, rows: Sequence[Sequence[int]]) -> Array:
-    return np.moveaxis(np.tensordot(np.array(rows), array, axes=(1, mode)), 0, mode)
 
 
 def _independent(rows: Array) -> list[int]:
@@ -185,10 +174,10 @@ def realise(array: Array, state: State, closing: LowerBound | None) -> LowerBoun
         before, prime = flattening_prime(array, gaining)
         for mode, rows in enumerate(maps):
             if rows and mode != gaining:
-                array = _mapped(array, mode, rows)
+                array = mapped(array, mode, rows)
         total += before - flattening_rank(array, gaining)
         if maps[gaining]:
-            array = _mapped(array, gaining, maps[gaining])
+            array = mapped(array, gaining, maps[gaining])
         steps.append(substitution(gaining, [[list(map(str, r)) for r in m] for m in maps], prime))
     if closing is None:
         mode = max(range(3), key=lambda m: array.shape[m])

@@ -19,11 +19,13 @@ from flint import fmpq, fmpq_poly, fmpz_mat, nmod_mat
 
 from lemmax.theory.numbers.linear import integers, inverse_modulo, real_roots
 from lemmax.theory.numbers.rank import MERSENNE_61, pivots_modulo
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening, matrix_rank, rank_modulo, slices
 from lemmax.theory.tensors.below.chains import PRIME, LowerBound
 from lemmax.theory.tensors.decompositions import Decomposition, Family, Term, rationalised
-from lemmax.theory.tensors.pencils import Field
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.eigenvectors import eigenvectors
+from lemmax.theory.tensors.pencils.lower_bounds import pencil_bound
+from lemmax.theory.tensors.pencils.normal_forms import Pencil, pencil
 
 _SLICES = 14
 _MINORS = 4_000
@@ -72,9 +74,9 @@ def quadrics(
     first, second = _pair(m, pairs, space)
     if matrix_rank(first) < m:
         return None, None
-    form = pencils.pencil(first, second)
+    form = pencil(first, second)
     if form.rank(field) > m:
-        inner = pencils.lower_bound(np.stack([first, second]), 0, form, field)
+        inner = pencil_bound(np.stack([first, second]), 0, form, field)
         if inner.value <= m:
             return None, None
         closing = {
@@ -137,7 +139,7 @@ def _pair(m: int, pairs: list[tuple[int, int]], space: list[list[int]]) -> tuple
     return found[0], found[1]
 
 
-def _read_off(array: Array, mode: int, form: pencils.Pencil) -> Decomposition | None:
+def _read_off(array: Array, mode: int, form: Pencil) -> Decomposition | None:
     """The decomposition whose rank-one matrices have the eigenvectors' duals as coordinates."""
     if any(d.multiplicity > 1 for d in form.divisors):
         return None
@@ -145,7 +147,7 @@ def _read_off(array: Array, mode: int, form: pencils.Pencil) -> Decomposition | 
     b, c = X[0].shape
     terms: list[Term] = []
     families: list[Family] = []
-    for pair in pencils.eigenvectors(form.matrix, list(form.divisors)):
+    for pair in eigenvectors(form.matrix, list(form.divisors)):
         f = pair.factor
         x = [
             [

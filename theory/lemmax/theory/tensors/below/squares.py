@@ -14,10 +14,11 @@ from flint import fmpq_mat, fmpz_mat
 
 from lemmax.theory.numbers import modular
 from lemmax.theory.numbers.modular import Residues
-from lemmax.theory.tensors.above.spans import coordinates, small
 from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo
 from lemmax.theory.tensors.below.chains import PRIME, LowerBound
 from lemmax.theory.tensors.below.quadrics import minors
+from lemmax.theory.tensors.rank_ones import coordinates
+from lemmax.theory.tensors.small_vectors import small_multiple
 
 _ENTRIES = 300  # of the densest tensors that are looked at
 _LARGEST = 2**20
@@ -103,7 +104,7 @@ def _forms(array: Array, mode: int) -> Iterator[list[int]]:
     vanishing = given[~modular.multiply(given, W.T.copy()).any(axis=1)] if len(W) else given
     seen = set[tuple[int, ...]]()
     for residues in (*known, *vanishing):
-        form = small(residues) if residues.any() else None
+        form = small_multiple(residues) if residues.any() else None
         if form is not None and tuple(form) not in seen:
             seen.add(tuple(form))
             yield form

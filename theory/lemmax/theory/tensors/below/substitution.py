@@ -22,7 +22,7 @@ import numpy as np
 from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
 from lemmax.theory.tensors.below.chains import PRIME, LowerBound
-from lemmax.theory.tensors.below.transversals import TooManySets, transversal
+from lemmax.theory.tensors.transversals import TooManySets, transversal
 
 ALL_SUBSETS = 12
 _BEAM = 10

@@ -14,17 +14,17 @@ import numpy as np
 from flint import fmpq
 
 from lemmax.theory.numbers.linear import independent
-from lemmax.theory.tensors.above.spans import RankOne, rank_ones
 from lemmax.theory.tensors.arrays import Array, flattening
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
+from lemmax.theory.tensors.rank_ones import RankOne, rank_ones
 from lemmax.theory.tensors.reductions import concise
+from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.least_squares import (
     Floats,
     Problem,
     Sparsity,
     converged,
     floats,
-    late,
     sparsified,
     starts,
 )

@@ -6,7 +6,6 @@ proves nothing; what is made of it is exact, or it is nothing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.search.clock import late
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -133,15 +133,6 @@ def floats(vector: Iterable[fmpq]) -> list[float]:
     [0.5, -3.0]
     """
     return [int(x.p) / int(x.q) for x in vector]
-
-
-def late(deadline: float | None) -> bool:
-    """Whether a deadline on the monotonic clock has passed; None is no deadline.
-
-    >>> late(None), late(time.monotonic() - 1), late(time.monotonic() + 60)
-    (False, True, False)
-    """
-    return deadline is not None and time.monotonic() >= deadline
 
 
 def starts(

@@ -12,6 +12,7 @@ from scipy.linalg import eigh
 
 from lemmax.theory.numbers.rank import pivot_columns
 from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.least_squares import (
     LARGE,
     TOLERANCE,
@@ -19,7 +20,6 @@ from lemmax.theory.tensors.search.least_squares import (
     Floats,
     Problem,
     descend,
-    late,
 )
 
 _KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
