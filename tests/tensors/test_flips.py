@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-import lemmax.theory.tensors.search
+from lemmax.theory.tensors import search
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, Family, rational_terms
+from lemmax.theory.tensors.search import flips
 from lemmax.theory.tensors.search.flips import shorten
 from lemmax.theory.tensors.search.lifting import lift, rational_reconstruction
 
@@ -203,8 +204,9 @@ def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -
     name = "lemmax.theory.tensors.search.flip_walk"
     monkeypatch.setitem(sys.modules, "numba", None)
     monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(search, "flip_walk", None)  # the import below sets it, the end restores it
     plain = importlib.import_module(name)
-    monkeypatch.setattr(lemmax.theory.tensors.search, "flip_walk", plain)
+    monkeypatch.setattr(flips, "flip_walk", plain)
     assert not plain.COMPILED
     assert len(with_numba) < len(start)
     assert run() == with_numba
