@@ -1,4 +1,4 @@
-"""Bounds from matrices of rank one in the span of the slices, and substitution along quotients."""
+"""Bounds from matrices of rank one in the span of the slices, and substitution along kills."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.above.spans import span_of_rank_ones
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.below import killing as quotients
-from lemmax.theory.tensors.below.chains import PRIME
+from lemmax.theory.tensors.below import killing
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME
 from lemmax.theory.tensors.below.contractions import contraction_bound
 from lemmax.theory.tensors.below.flattenings import flattening_bound
 from lemmax.theory.tensors.below.squares import square_bound
@@ -179,7 +179,7 @@ def test_numbers_that_take_too_long_are_refused(field: str, value: list[str]) ->
         "form": ["1"] * 40,
         "minors": [[0, 1, 0, 1]],
         "weights": ["1"],
-        "prime": PRIME,
+        "prime": WRITTEN_PRIME,
     }
     assert not holds(T, [step], 41)
     with pytest.raises(NotACertificate, match="units of work"):
@@ -191,7 +191,7 @@ def test_maps_that_would_fill_the_memory_are_refused() -> None:
     maps: list[list[list[str]]] = [[["0x1p1000000"]], [], []]
     steps = [
         {"lemma": "restriction", "maps": maps},
-        {"lemma": "flattening", "mode": 0, "prime": PRIME},
+        {"lemma": "flattening", "mode": 0, "prime": WRITTEN_PRIME},
     ]
     with pytest.raises(NotACertificate, match="too long"):
         holds(T, steps, 1)
@@ -207,7 +207,7 @@ def test_zero_is_no_form_whose_square_counts() -> None:
         "form": ["0", "0"],
         "minors": [[0, 1, 0, 1]],
         "weights": ["0"],
-        "prime": PRIME,
+        "prime": WRITTEN_PRIME,
     }
     assert square_bound(T) is None
     assert not holds(T, [step], 3)
@@ -230,7 +230,7 @@ def test_no_bound_exceeds_a_planted_decomposition(
         assert bound is None or bound.value <= r
         square = square_bound(core)
         assert square is None or square.value <= r
-        chain = quotients.search(core, r + 1, max(core.shape), lambda *_: None)
+        chain = killing.killing_bound(core, r + 1, max(core.shape), lambda *_: None)
         assert chain is None or chain.value <= r
 
 
@@ -246,7 +246,7 @@ def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
     """Dropping slices proves 7; killing differences of values first proves the rank, 8."""
     T = table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])
     assert max(flattening_rank(T, mode) for mode in range(3)) == 6
-    chain = quotients.search(T, 8, 7, lambda *_: None)
+    chain = killing.killing_bound(T, 8, 7, lambda *_: None)
     assert chain is not None
     assert chain.value == 8
     assert holds(T, chain.steps, 8)
@@ -269,14 +269,14 @@ def test_killing_sums_of_three_slices_proves_more(
     rows: list[str], pairs: int | None, bound: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     T = table(rows)
-    chain = quotients.search(T, 99, max(T.shape), lambda *_: None)
+    chain = killing.killing_bound(T, 99, max(T.shape), lambda *_: None)
     assert chain is not None
     assert chain.value == bound
     assert holds(T, chain.steps, bound)
     assert not holds(T, chain.steps, bound + 1)
-    few = {n: [v for v in quotients._vectors(n) if sum(map(abs, v)) <= 2] for n in range(2, 7)}
-    monkeypatch.setattr(quotients, "_vectors", few.__getitem__)
-    fewer = quotients.search(T, 99, max(T.shape), lambda *_: None)
+    few = {n: [v for v in killing._vectors(n) if sum(map(abs, v)) <= 2] for n in range(2, 7)}
+    monkeypatch.setattr(killing, "_vectors", few.__getitem__)
+    fewer = killing.killing_bound(T, 99, max(T.shape), lambda *_: None)
     assert (fewer and fewer.value) == pairs
 
 

@@ -15,12 +15,13 @@ from lemmax.theory.latex import Typeset, between
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.below.algebras import alder_strassen
 from lemmax.theory.tensors.below.chains import LowerBound
-from lemmax.theory.tensors.below.flattenings import flattening_bound
+from lemmax.theory.tensors.below.flattenings import flattening_bound, recomputed
+from lemmax.theory.tensors.bounds import Bounds
 from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.descriptions import in_words
 from lemmax.theory.tensors.fields import Field, known_field
 from lemmax.theory.tensors.files import NotADecomposition
-from lemmax.theory.tensors.pipeline import Solution, realise, solve
+from lemmax.theory.tensors.pipeline import solve
 from lemmax.theory.tensors.search.clock import late, usable_seconds
 from lemmax.theory.tensors.search.real_fits import real_fit
 from lemmax.theory.tensors.search.real_terms import RealDecomposition
@@ -221,35 +222,35 @@ def tensor_rank(
         nothing = Decomposition((a, b, c))
         return TensorRank(array, field, flattening_bound(array, 0), nothing, names=names)
     ending = deadline if seconds is None or field == "Q" else start + _EXACT * seconds
-    solution = solve(array, field, ending)
-    if not solution.decomposition.adds_up_to(array):
+    bounds = solve(array, field, ending)
+    if not bounds.decomposition.adds_up_to(array):
         raise AssertionError("the terms do not add up to the tensor")
-    bound = realise(array, solution.best)
-    result = TensorRank(array, field, bound, solution.decomposition, solution.reasons, (), names)
+    bound = recomputed(array, bounds.lower)
+    result = TensorRank(array, field, bound, bounds.decomposition, bounds.reasons, (), names)
     if result.rank is None and deadline is not None and field != "Q":
         result = _with_real_terms(result, deadline)
     if result.rank is not None:
         return result
-    return replace(result, cited=cited(result, solution), stopped=solution.stopped)
+    return replace(result, cited=cited(result, bounds), stopped=bounds.stopped)
 
 
 def _with_real_terms(result: TensorRank, deadline: float) -> TensorRank:
     """The result with real terms that are proved to exist, as few as are found in time."""
     while result.rank is None and not late(deadline):
-        found = real_fit(result.array, result.upper - 1, deadline=deadline)
-        if found is None:
+        terms = real_fit(result.array, result.upper - 1, deadline=deadline)
+        if terms is None:
             break
-        result = result.with_real(found)
+        result = result.with_real(terms)
     return result
 
 
-def cited(result: TensorRank, solution: Solution) -> tuple[Cited, ...]:
+def cited(result: TensorRank, bounds: Bounds) -> tuple[Cited, ...]:
     """Lower bounds above the proved one, by theorems whose hypotheses hold for this tensor."""
-    found = []
-    if solution.cited:
-        found.append(
+    theorems = []
+    if bounds.cited:
+        theorems.append(
             Cited(
-                result.lower + solution.cited,
+                result.lower + bounds.cited,
                 "JáJá and Takche 1986: ranks add up in a direct sum with a summand that has a "
                 "mode of size at most two",
                 "all summands but one have such a mode, after concision",
@@ -257,14 +258,14 @@ def cited(result: TensorRank, solution: Solution) -> tuple[Cited, ...]:
         )
     algebra = alder_strassen(_aligned(result), result.field)
     if algebra is not None and algebra > result.lower:
-        found.append(
+        theorems.append(
             Cited(
                 algebra,
                 "Alder and Strassen 1981: R(A) ≥ 2 dim A - (number of maximal two-sided ideals)",
                 "the table is associative and has a unit",
             )
         )
-    return tuple(found)
+    return tuple(theorems)
 
 
 def _aligned(result: TensorRank) -> Array:

@@ -8,16 +8,28 @@ from __future__ import annotations
 
 from lemmax.theory.numbers.rank import primes
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound
+from lemmax.theory.tensors.below.chains import (
+    WRITTEN_PRIME,
+    ChainStep,
+    LowerBound,
+    after_map,
+)
 
 
 def flattening_bound(array: Array, mode: int) -> LowerBound:
-    """R(T) ≥ the rank of the flattening that keeps the mode, taken mod a prime.
+    """R(T) ≥ the rank mod a prime of the flattening that keeps the mode."""
+    step = {"lemma": "flattening", "mode": mode, "prime": WRITTEN_PRIME}
+    return LowerBound.by(step, rank_modulo(flattening(array, mode)))
 
-    A rank mod p is at most the rank over Q, so this is a lower bound over every field.
+
+def best_flattening(array: Array) -> LowerBound:
+    """The largest of the three bounds, the first of equal ones.
+
+    >>> import numpy as np
+    >>> best_flattening(np.eye(2, dtype=int)[None]).value
+    2
     """
-    rank = rank_modulo(flattening(array, mode))
-    return LowerBound(rank, ({"lemma": "flattening", "mode": mode, "prime": PRIME},))
+    return max((flattening_bound(array, mode) for mode in range(3)), key=lambda b: b.value)
 
 
 def flattening_prime(array: Array, mode: int) -> tuple[int, str]:
@@ -27,3 +39,28 @@ def flattening_prime(array: Array, mode: int) -> tuple[int, str]:
         if rank_modulo(flattening(array, mode), prime) == rank:
             return rank, str(prime)
     raise AssertionError("some prime keeps the rank")
+
+
+def recomputed(array: Array, bound: LowerBound) -> LowerBound:
+    """The same chain with every gain of a flattening recomputed, and with primes that keep ranks.
+
+    What is subtracted is an exact rank over Q; what it is subtracted from is a rank mod a prime
+    that keeps it. Other closing steps stay as they are.
+    """
+    gains: list[int] = []
+    steps: list[ChainStep] = []
+    for gain, step in zip(bound.gains, bound.steps, strict=True):
+        lemma, mode = step["lemma"], step.get("mode", -1)
+        if lemma in ("substitution", "flattening"):
+            gain, prime = flattening_prime(array, mode)
+            step = {**step, "prime": prime}
+        if lemma in ("substitution", "restriction"):
+            for other, part in enumerate(step["maps"]):
+                if other != mode:
+                    array = after_map(array, other, part)
+        if lemma == "substitution":
+            gain -= flattening_rank(array, mode)
+            array = after_map(array, mode, step["maps"][mode])
+        gains.append(gain)
+        steps.append(step)
+    return LowerBound(tuple(gains), tuple(steps))

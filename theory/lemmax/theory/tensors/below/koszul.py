@@ -14,8 +14,8 @@ from itertools import combinations
 
 import numpy as np
 
-from lemmax.theory.tensors.arrays import Array, rank_modulo, slices
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound, restriction
+from lemmax.theory.tensors.arrays import Array, mapped, rank_modulo, slices
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, LowerBound, restriction
 
 _LARGEST = 240
 
@@ -56,10 +56,8 @@ def koszul_bounds(array: Array) -> Iterator[LowerBound]:
             if size > width:
                 rows = [[generator.randint(-9, 9) for _ in range(size)] for _ in range(width)]
                 maps[mode] = [[str(x) for x in row] for row in rows]
-                part = np.moveaxis(np.tensordot(np.array(rows), array, (1, mode)), 0, mode)
+                part = mapped(array, mode, rows)
             rank = rank_modulo(koszul_matrix(part, mode))
-            bound = LowerBound(
-                -(-rank // math.comb(2 * p, p)),
-                ({"lemma": "koszul", "mode": mode, "prime": PRIME},),
-            )
+            step = {"lemma": "koszul", "mode": mode, "prime": WRITTEN_PRIME}
+            bound = LowerBound.by(step, -(-rank // math.comb(2 * p, p)))
             yield bound.after(restriction(maps)) if size > width else bound

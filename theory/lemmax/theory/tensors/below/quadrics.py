@@ -20,7 +20,7 @@ from flint import fmpq, fmpq_poly, fmpz_mat, nmod_mat
 from lemmax.theory.numbers.linear import integers, inverse_modulo, real_roots
 from lemmax.theory.numbers.rank import MERSENNE_61, pivots_modulo
 from lemmax.theory.tensors.arrays import Array, flattening, matrix_rank, rank_modulo, slices
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, LowerBound
 from lemmax.theory.tensors.decompositions import Decomposition, Family, Term, rationalised
 from lemmax.theory.tensors.fields import Field
 from lemmax.theory.tensors.pencils.eigenvectors import eigenvectors
@@ -61,10 +61,10 @@ def quadrics(
     rows = [[table[place].get(pair, 0) for pair in pairs] for place in places]
     chosen, _ = pivots_modulo(nmod_mat(fmpz_mat(rows), MERSENNE_61))
     free = len(pairs) - len(chosen)
-    step = {"lemma": "quadrics", "mode": mode, "prime": PRIME}
+    step = {"lemma": "quadrics", "mode": mode, "prime": WRITTEN_PRIME}
     if free < m:
         enough = [list(places[i]) for i in chosen[: len(pairs) - m + 1]]
-        return LowerBound(m + 1, ({**step, "minors": enough},)), None
+        return LowerBound.by({**step, "minors": enough}, m + 1), None
     if free > m:
         return None, None
     basis, nullity = fmpz_mat([rows[i] for i in chosen]).nullspace()
@@ -84,10 +84,10 @@ def quadrics(
             "lemma": "quadric-pencil",
             "minors": [list(places[i]) for i in chosen],
             "kernel": [[[str(x) for x in row] for row in Z.tolist()] for Z in (first, second)],
-            "pencil": inner.steps[-1],
+            "pencil": inner.closing,
         }
         over_c = _read_off(array, mode, form) if not form.excess("C") else None
-        return LowerBound(m + 1, (closing,)), _within(over_c, field)
+        return LowerBound.by(closing, m + 1), _within(over_c, field)
     return None, _within(_read_off(array, mode, form), field)
 
 

@@ -15,14 +15,14 @@ from flint import fmpq_mat, fmpz_mat
 from lemmax.theory.numbers import modular
 from lemmax.theory.numbers.modular import Residues
 from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, LowerBound
 from lemmax.theory.tensors.below.quadrics import minors
 from lemmax.theory.tensors.rank_ones import coordinates
 from lemmax.theory.tensors.small_vectors import small_multiple
 
 _ENTRIES = 300  # of the densest tensors that are looked at
 _LARGEST = 2**20
-_WORK = 150_000_000  # about as many multiplications an elimination
+_WORK = 150_000_000  # about as many multiplications per elimination
 
 
 def square_bound(array: Array) -> LowerBound | None:
@@ -71,21 +71,17 @@ def _in_mode(array: Array, mode: int) -> LowerBound | None:
         residue = modular.residues(np.array(square))
         multiple = modular.multiply(residue[None, pivots], echelon[: len(pivots)])[0]
         if not ((residue - multiple) % modular.PRIME).any():
-            found = _combination(rows, square)
-            if found is not None:
-                return LowerBound(
-                    m + 1,
-                    (
-                        {
-                            "lemma": "square",
-                            "mode": mode,
-                            "form": [str(x) for x in form],
-                            "minors": [list(places[i]) for i, _ in found],
-                            "weights": [weight for _, weight in found],
-                            "prime": PRIME,
-                        },
-                    ),
-                )
+            weighted = _combination(rows, square)
+            if weighted is not None:
+                step = {
+                    "lemma": "square",
+                    "mode": mode,
+                    "form": [str(x) for x in form],
+                    "minors": [list(places[i]) for i, _ in weighted],
+                    "weights": [weight for _, weight in weighted],
+                    "prime": WRITTEN_PRIME,
+                }
+                return LowerBound.by(step, m + 1)
     return None
 
 

@@ -13,10 +13,16 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.numbers.linear import left_kernel_modulo, rank, real_roots
 from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo, slices
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound, Step
-from lemmax.theory.tensors.below.flattenings import flattening_bound
+from lemmax.theory.tensors.below.chains import (
+    WRITTEN_PRIME,
+    ChainStep,
+    LowerBound,
+    restriction,
+)
+from lemmax.theory.tensors.below.flattenings import best_flattening
 from lemmax.theory.tensors.fields import Field
-from lemmax.theory.tensors.pencils.normal_forms import Pencil, normal_rank, points
+from lemmax.theory.tensors.pencils.normal_forms import Pencil, normal_rank, pencil, points
+from lemmax.theory.tensors.reductions import concise
 
 Polynomials: TypeAlias = list[list[fmpq_poly]]
 """A matrix of residues modulo a polynomial."""
@@ -24,7 +30,7 @@ Polynomials: TypeAlias = list[list[fmpq_poly]]
 
 def pencil_bound(array: Array, mode: int, form: Pencil, field: Field) -> LowerBound:
     """The bound m + n - ρ + δ_F as one step that the checker recomputes, or as a flattening."""
-    flat = max((flattening_bound(array, m) for m in range(3)), key=lambda bound: bound.value)
+    flat = best_flattening(array)
     if form.rank(field) <= flat.value:
         return flat
     divisor = max(form.divisors, key=lambda d: d.excess(field))
@@ -43,10 +49,10 @@ def pencil_bound(array: Array, mode: int, form: Pencil, field: Field) -> LowerBo
         x = next(x for x in points() if rank(first + second * fmpq(x)) == normal)
         modulus = fmpq_poly([-x, 1])
     Y, W = _witness(A, B, modulus, jet)
-    step: Step = {
+    step: ChainStep = {
         "lemma": "jet" if jet else "eigenvalue",
         "mode": mode,
-        "prime": PRIME,
+        "prime": WRITTEN_PRIME,
         "order": order,
         "modulus": _text(modulus, modulus.degree() + 1),
         "left": [[_text(x, modulus.degree()) for x in row] for row in Y],
@@ -59,7 +65,21 @@ def pencil_bound(array: Array, mode: int, form: Pencil, field: Field) -> LowerBo
     else:
         step["outside"] = str(prime_without_roots(modulus))
     others = [rank_modulo(flattening(array, m)) for m in range(3) if m != mode]
-    return LowerBound(sum(others) - A.shape[0] + len(Y), (step,))
+    return LowerBound.by(step, sum(others) - A.shape[0] + len(Y))
+
+
+def two_slice_bound(array: Array, mode: int, field: Field) -> LowerBound:
+    """The exact rank of a tensor with two slices in the mode, as a chain that begins by concision.
+
+    >>> two_slice_bound(np.array([[[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 0]]]), 0, "R").value
+    2
+    """
+    core = concise(array)
+    if core.array.shape[mode] < 2:
+        return best_flattening(array)
+    maps = [k if len(k) < n else [] for k, n in zip(core.kept, array.shape, strict=True)]
+    form = pencil(*slices(core.array, mode))
+    return pencil_bound(core.array, mode, form, field).after(restriction(maps))
 
 
 def _text(polynomial: fmpq_poly, count: int) -> list[str]:
