@@ -150,7 +150,7 @@ def test_square_bound_is_what_the_checker_recomputes() -> None:
 
 @pytest.mark.parametrize("factor", [modular.PRIME, 2**31 + 7, 2**40])
 def test_large_entries_end_the_search_for_squares(factor: int) -> None:
-    """Slices that are dependent mod the steering prime, and minors beyond a machine word."""
+    """Slices that are dependent mod the steering prime, and minors beyond 63 bits."""
     W = np.zeros((4, 4, 4), dtype=np.int64)
     W[0, 0, 1] = W[0, 1, 0] = W[1, 0, 0] = 1
     W[2, 2, 3] = W[2, 3, 2] = W[3, 2, 2] = factor

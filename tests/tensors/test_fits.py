@@ -23,7 +23,8 @@ from lemmax.theory.tensors.search.least_squares import (
     starts,
 )
 from lemmax.theory.tensors.search.real_fits import real_fit
-from lemmax.theory.tensors.search.rounding import Rounding, gauged, third_factor
+from lemmax.theory.tensors.search.rounding import Rounding, gauged
+from lemmax.theory.tensors.search.third_factors import third_factor
 
 
 def table(f: Callable[[int, int], int], rows: int, columns: int) -> Array:

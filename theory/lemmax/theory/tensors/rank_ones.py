@@ -49,7 +49,7 @@ class RankOne(NamedTuple):
 
 
 def rank_ones(array: Array, mode: int) -> list[RankOne]:
-    """Independent matrices of rank one in the span of independent slices, those that are found.
+    """Independent matrices of rank one in the span of independent slices, as many as are met.
 
     ``x`` is of the first of the other modes, ``y`` of the second.
 

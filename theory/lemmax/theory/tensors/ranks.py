@@ -51,8 +51,8 @@ class TensorRank(Typeset):
     lemmax does not prove; ``names`` are the keys, queries and values; ``stopped`` says that time
     ended the search.
 
-    >>> found = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
-    >>> found.lower, found.upper, len(found.decomposition), found.certificate()["kind"]
+    >>> result = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
+    >>> result.lower, result.upper, len(result.decomposition), result.certificate()["kind"]
     (2, 2, 2, 'tensor-rank')
     """
 

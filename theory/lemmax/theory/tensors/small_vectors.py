@@ -21,7 +21,7 @@ def small_vectors(size: int, most: int) -> list[SmallVector]:
     [(1, 1), (1, 0), (0, 1), (1, -1), (1, 2), (1, -2), (2, 1)]
     """
     ones: SmallVector = (1,) * size
-    found: list[SmallVector] = [ones]
+    vectors: list[SmallVector] = [ones]
     for largest in range(1, most + 1 if size > 1 else 2):
         entries = [sign * x for x in range(1, largest + 1) for sign in (1, -1)]
         for weight in range(1, size + 1):
@@ -33,10 +33,10 @@ def small_vectors(size: int, most: int) -> list[SmallVector]:
                     for i, value in zip(support, values, strict=True):
                         x[i] = value
                     if tuple(x) != ones:
-                        found.append(tuple(x))
-                    if len(found) >= most:
-                        return found
-    return found
+                        vectors.append(tuple(x))
+                    if len(vectors) >= most:
+                        return vectors
+    return vectors
 
 
 def small_multiple(residues: Residues) -> list[int] | None:

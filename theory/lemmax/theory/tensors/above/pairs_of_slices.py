@@ -65,13 +65,13 @@ def pair_split(array: Array, mode: int, field: Field) -> Decomposition | None:
 def _coordinates(n: int, used: list[int]) -> dict[int, list[int]]:
     """The dual coordinates of the parts: with Dom for D_w, D_v goes to e_v - e_w and Dom to e_w."""
     missing = next((v for v in range(n) if v not in used), None)
-    found = {}
+    dual = {}
     for i in used:
         if i == n:
-            found[i] = [int(k == missing) for k in range(n)]
+            dual[i] = [int(k == missing) for k in range(n)]
         else:
-            found[i] = [int(k == i) - int(missing is not None and k == missing) for k in range(n)]
-    return found
+            dual[i] = [int(k == i) - int(missing is not None and k == missing) for k in range(n)]
+    return dual
 
 
 def _division(mask: int, costs: dict[int, int]) -> tuple[int, tuple[int, ...]]:

@@ -30,8 +30,8 @@ def is_database(array: Array) -> bool:
 
 def domain(array: Array) -> Array:
     """The 0/1 matrix of defined cells."""
-    found: Array = array.sum(axis=2)
-    return found
+    cells: Array = array.sum(axis=2)
+    return cells
 
 
 def domain_pivot(array: Array) -> Decomposition:

@@ -43,9 +43,9 @@ def is_unital_algebra(array: Array) -> bool:
 def maximal_ideals(array: Array, field: Field) -> int:
     """The number of maximal two-sided ideals of a unital algebra, over the field.
 
-    It is the number of simple factors of the algebra modulo its radical, which is the kernel of
-    the trace form; a generic central element has, up to multiplicity, one irreducible factor of
-    its characteristic polynomial for each of them.
+    It is the number of simple factors of the algebra modulo its radical, which is the null space of
+    the trace form; a generic central element has, up to multiplicity, one irreducible factor of its
+    characteristic polynomial for each of them.
     """
     n = array.shape[0]
     traces = np.einsum("iab,jba->ij", array, array)

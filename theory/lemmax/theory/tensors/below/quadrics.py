@@ -91,17 +91,17 @@ def quadrics(
     return None, _within(_read_off(array, mode, form), field)
 
 
-def _within(found: Decomposition | None, field: Field) -> Decomposition | None:
+def _within(decomposition: Decomposition | None, field: Field) -> Decomposition | None:
     """The decomposition with its families made rational where their roots leave the field."""
-    if found is None or field == "C":
-        return found
-    terms, families = list(found.terms), []
-    for family in found.families:
+    if decomposition is None or field == "C":
+        return decomposition
+    terms, families = list(decomposition.terms), []
+    for family in decomposition.families:
         if field == "R" and real_roots(family.modulus) == len(family):
             families.append(family)
         else:
             terms += rationalised(family)
-    return Decomposition(found.shape, tuple(terms), tuple(families))
+    return Decomposition(decomposition.shape, tuple(terms), tuple(families))
 
 
 def minors(array: Array, mode: int) -> dict[Minor, dict[tuple[int, int], int]]:
@@ -125,7 +125,7 @@ def minors(array: Array, mode: int) -> dict[Minor, dict[tuple[int, int], int]]:
 def _pair(m: int, pairs: list[tuple[int, int]], space: list[list[int]]) -> tuple[Array, Array]:
     """Two symmetric integer matrices, generic in a space given in the coordinates z_ij, i ≤ j."""
     generator = random.Random(0)
-    found = []
+    pair = []
     for _ in range(2):
         weights = [generator.randint(-9, 9) for _ in space]
         entries = [
@@ -135,8 +135,8 @@ def _pair(m: int, pairs: list[tuple[int, int]], space: list[list[int]]) -> tuple
         Z = np.zeros((m, m), dtype=object)
         for (i, j), x in zip(pairs, integers([fmpq(x) for x in entries]), strict=True):
             Z[i, j] = Z[j, i] = int(x)
-        found.append(Z)
-    return found[0], found[1]
+        pair.append(Z)
+    return pair[0], pair[1]
 
 
 def _read_off(array: Array, mode: int, form: Pencil) -> Decomposition | None:
@@ -174,5 +174,5 @@ def _read_off(array: Array, mode: int, form: Pencil) -> Decomposition | None:
             terms.append(tuple(tuple(y[0] for y in part) for part in parts))  # type: ignore[arg-type]
         else:
             families.append(Family(f, tuple(map(tuple, parts))))  # type: ignore[arg-type]
-    found = Decomposition(array.shape, tuple(terms), tuple(families))
-    return found if found.adds_up_to(array) else None
+    diagonal = Decomposition(array.shape, tuple(terms), tuple(families))
+    return diagonal if diagonal.adds_up_to(array) else None

@@ -138,7 +138,7 @@ def _functional(vectors: Columns, values: list[fmpq]) -> list[fmpq]:
     places = independent(table.transpose().tolist())
     core = fmpq_mat([[row[j] for j in places] for row in vectors])
     solution = [x for (x,) in core.solve(fmpq_mat([[x] for x in values])).tolist()]
-    found = [fmpq(0)] * table.ncols()
+    functional = [fmpq(0)] * table.ncols()
     for place, x in zip(places, solution, strict=True):
-        found[place] = x
-    return found
+        functional[place] = x
+    return functional

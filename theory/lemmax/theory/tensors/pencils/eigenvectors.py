@@ -50,7 +50,7 @@ def eigenvectors(M: fmpq_mat, structure: list[Divisor]) -> list[Eigenvector]:
             blocks += [(f, len(basis) + i * f.degree()) for i in range(divisor.multiplicity)]
             basis += _cyclic(M, f, divisor.multiplicity)
     dual = fmpq_mat(basis).transpose().inv().tolist()
-    found = []
+    pairs = []
     for f, start in blocks:
         d = f.degree()
         scale = inverse_modulo(f.derivative(), f)
@@ -60,8 +60,8 @@ def eigenvectors(M: fmpq_mat, structure: list[Divisor]) -> list[Eigenvector]:
             for i in range(n)
         ]
         functional = [fmpq_poly([dual[start + j][i] for j in range(d)]) for i in range(n)]
-        found.append(Eigenvector(f, vector, functional))
-    return found
+        pairs.append(Eigenvector(f, vector, functional))
+    return pairs
 
 
 def _synthetic(f: fmpq_poly, j: int) -> fmpq_poly:
@@ -78,10 +78,10 @@ def image(M: fmpq_mat, vector: list[fmpq]) -> list[fmpq]:
 
 
 def krylov(M: fmpq_mat, vector: list[fmpq], count: int) -> Columns:
-    found = [vector]
-    while len(found) < count:
-        found.append(image(M, found[-1]))
-    return found
+    vectors = [vector]
+    while len(vectors) < count:
+        vectors.append(image(M, vectors[-1]))
+    return vectors
 
 
 def _cyclic(M: fmpq_mat, f: fmpq_poly, count: int) -> Columns:

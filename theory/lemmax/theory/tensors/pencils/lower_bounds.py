@@ -71,8 +71,9 @@ def pencil_bound(array: Array, mode: int, form: Pencil, field: Field) -> LowerBo
 def two_slice_bound(array: Array, mode: int, field: Field) -> LowerBound:
     """The exact rank of a tensor with two slices in the mode, as a chain that begins by concision.
 
-    >>> two_slice_bound(np.array([[[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [1, 0, 0]]]), 0, "R").value
-    2
+    >>> import numpy as np
+    >>> two_slice_bound(np.array([[[1, 0, 0], [0, 1, 0]], [[0, 1, 0], [0, 0, 0]]]), 0, "R").value
+    3
     """
     core = concise(array)
     if core.array.shape[mode] < 2:

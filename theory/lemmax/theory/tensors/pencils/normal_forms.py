@@ -58,12 +58,12 @@ def points() -> Iterator[int]:
 def normal_rank(A: fmpq_mat, B: fmpq_mat) -> int:
     """The rank of A + xB over Q(x): the largest rank at min(m, n) + 1 points."""
     most = min(A.nrows(), A.ncols())
-    found = 0
+    largest = 0
     for x in islice(points(), most + 1):
-        found = max(found, rank(A + B * fmpq(x)))
-        if found == most:
+        largest = max(largest, rank(A + B * fmpq(x)))
+        if largest == most:
             break
-    return found
+    return largest
 
 
 def square(A: fmpq_mat, B: fmpq_mat) -> tuple[fmpq_mat, fmpq_mat]:
@@ -80,9 +80,9 @@ def square(A: fmpq_mat, B: fmpq_mat) -> tuple[fmpq_mat, fmpq_mat]:
 def _add_columns(A: fmpq_mat, B: fmpq_mat, normal: int) -> tuple[fmpq_mat, fmpq_mat]:
     """Add m - ρ columns, so that the rank over Q(x) becomes m.
 
-    Left kernel vectors y_j at points μ_j, as many as are independent, satisfy
+    Left null vectors y_j at points μ_j, as many as are independent, satisfy
     y_jᵀ(sA + tB) = (t - μ_j s) y_jᵀB. With dual vectors z_j the new columns
-    Σ_j (t - μ_j s) z_j κ_jᵀ keep these left kernels, if the rows (y_jᵀB, κ_j) are independent.
+    Σ_j (t - μ_j s) z_j κ_jᵀ keep these null vectors, if the rows (y_jᵀB, κ_j) are independent.
     """
     m = A.nrows()
     missing = m - normal
@@ -122,18 +122,20 @@ def _beside(left: fmpq_mat, right: fmpq_mat) -> fmpq_mat:
 def divisors(M: fmpq_mat) -> list[Divisor]:
     """The irreducible factors of the characteristic polynomial and their Jordan blocks."""
     n = M.nrows()
-    found = []
+    structure = []
     for factor, multiplicity in M.charpoly().factor()[1]:
         factor = factor / factor[factor.degree()]
         degree, multiplicity = factor.degree(), int(multiplicity)
         if multiplicity == 1:
-            found.append(Divisor(factor, 1, 1, 0))
+            structure.append(Divisor(factor, 1, 1, 0))
             continue
         value = evaluate(factor, M)
         nullity = n - rank(value)
         second = nullity if nullity == degree * multiplicity else n - rank(value * value)
-        found.append(Divisor(factor, multiplicity, nullity // degree, (second - nullity) // degree))
-    return found
+        structure.append(
+            Divisor(factor, multiplicity, nullity // degree, (second - nullity) // degree)
+        )
+    return structure
 
 
 @dataclass(frozen=True)

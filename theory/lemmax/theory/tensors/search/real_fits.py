@@ -15,6 +15,7 @@ from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.common_terms import Pattern, Shared, identity
+from lemmax.theory.tensors.search.derivatives import derivatives
 from lemmax.theory.tensors.search.fitting import quotients, ways
 from lemmax.theory.tensors.search.least_squares import Floats, Problem, descend
 from lemmax.theory.tensors.search.real_terms import RealDecomposition, System, nearest
@@ -45,17 +46,7 @@ def real_fit(
 ) -> RealDecomposition | None:
     """A real decomposition of an integer tensor with so many terms, proved to exist, or None.
 
-    Parameters
-    ----------
-    array
-        A nonzero integer tensor, best one that is no direct sum.
-    terms
-        The number of terms asked for.
-    deadline
-        A value of ``time.monotonic`` after which the search ends. Without one the result depends
-        on the other arguments only.
-    tries, seed
-        How many starting points of each fit, and the seed they are drawn from.
+    The arguments are those of :func:`.fitting.fit`, tries being those of each fit.
 
     Notes
     -----
@@ -71,17 +62,17 @@ def real_fit(
     >>> import numpy as np
     >>> path = np.array([[[1, 0], [0, 1], [0, 0]], [[0, 1], [1, 0], [0, 1]],
     ...                  [[0, 0], [0, 1], [1, 0]]])
-    >>> found = real_fit(path, 3)
-    >>> len(found), found.proves(path)
+    >>> proved = real_fit(path, 3)
+    >>> len(proved), proved.proves(path)
     (3, True)
     """
     core = concise(array)
     if terms < max(core.array.shape):
         return None
     for quotient in ways(quotients(core.array), terms):
-        found = _shared_fit(Shared(quotient), terms, deadline, tries, seed)
-        if found is not None and found.extended(core).proves(array):
-            return found.extended(core)
+        terms_of_core = _shared_fit(Shared(quotient), terms, deadline, tries, seed)
+        if terms_of_core is not None and terms_of_core.extended(core).proves(array):
+            return terms_of_core.extended(core)
     return None
 
 
@@ -105,8 +96,8 @@ def _shared_fit(
             ball = _ball(problem, fitted, pattern, inner)
             if ball is not None:
                 maps = (identity(a), identity(b), shared.rows)
-                found = RealDecomposition(Decomposition(inner.shape), maps, *ball)
-                return found.permuted([quotient.order.index(m) for m in range(3)])
+                proved = RealDecomposition(Decomposition(inner.shape), maps, *ball)
+                return proved.permuted([quotient.order.index(m) for m in range(3)])
     return None
 
 
@@ -115,7 +106,8 @@ def _ball(
 ) -> tuple[tuple[Term, ...], tuple[int, ...], fmpq] | None:
     """Centre, free entries and radius of a ball near a fit, if the equations are independent."""
     flags = pattern.free(problem.size)
-    jacobian = _jacobian(problem, point)[:, flags]
+    parts = derivatives(*problem.factors(point))
+    jacobian = np.hstack([part.reshape(len(part), -1) for part in parts])[:, flags]
     jacobian = jacobian[(jacobian != 0).any(axis=1)]
     size = len(jacobian)
     if size > jacobian.shape[1]:
@@ -146,18 +138,6 @@ def _ball(
     while radius < 2 * system.constants(inverse)[0]:
         radius *= 2
     return _terms(problem, centre), places, radius
-
-
-def _jacobian(problem: Problem, point: Floats) -> Floats:
-    """The derivative of the entries of Σ a_r⊗b_r⊗c_r by those of A, B and C."""
-    A, B, C = problem.factors(point)
-    a, b, c = (len(X) for X in (A, B, C))
-    parts = [
-        np.einsum("ix,jr,kr->ijkxr", np.eye(a), B, C),
-        np.einsum("ir,jx,kr->ijkxr", A, np.eye(b), C),
-        np.einsum("ir,jr,kx->ijkxr", A, B, np.eye(c)),
-    ]
-    return np.concatenate([part.reshape(a * b * c, -1) for part in parts], axis=1)
 
 
 def _terms(problem: Problem, centre: Sequence[fmpq]) -> tuple[Term, ...]:
