@@ -17,6 +17,7 @@ import numpy as np
 
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.examples import matrix_product
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.search.fitting import Quotient, quotients
 from lemmax.theory.tensors.search.flip_state import first_state
@@ -36,14 +37,6 @@ def both_loops() -> tuple[Any, Any]:
         sys.modules["numba"] = numba
     sys.modules[MODULE] = compiled
     return compiled, plain
-
-
-def matrix_product(n: int) -> Array:
-    """The tensor of the product of n × n matrices."""
-    T = np.zeros((n * n, n * n, n * n), dtype=int)
-    for i, j, k in np.ndindex(n, n, n):
-        T[i * n + j, j * n + k, k * n + i] = 1
-    return T
 
 
 def random_table(keys: int, queries: int, values: int, gaps: float = 0.0) -> Array:

@@ -17,6 +17,7 @@ from lemmax.checker import check
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.examples import of_table
 from lemmax.theory.tensors.transversals import greedy_transversal, transversal
 
 Certify = Callable[..., checker.Verdict]
@@ -129,11 +130,6 @@ def saturated_tables(draw: st.DrawFn) -> tuple[Array, list[frozenset[int]]]:
     return np.array(rows), columns
 
 
-def tensor_of(table: Array) -> Array:
-    found: Array = (table[:, :, None] == np.unique(table)).astype(int)
-    return found
-
-
 @pytest.mark.claim(
     "lemmax/saturated-table",
     grade="property",
@@ -144,7 +140,7 @@ def test_saturated_table_has_the_rank_of_the_formula(
     drawn: tuple[Array, list[frozenset[int]]],
 ) -> None:
     table, columns = drawn
-    D = tensor_of(table)
+    D = of_table(table)
     assert flattening_rank(D, 0) == sum(len(s) - 1 for s in columns) + 1
     for field in FIELDS:
         result = tensor_rank(D, field)
@@ -155,6 +151,6 @@ def test_saturated_table_has_the_rank_of_the_formula(
 def test_saturated_table_of_a_triangle(certify: Certify) -> None:
     """Values 01, 12, 02: no value is common to all and no two columns are disjoint, yet τ = 2."""
     table = np.array([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 2]])
-    result = tensor_rank(tensor_of(table), "Q")
+    result = tensor_rank(of_table(table), "Q")
     assert result.rank == 3 + 2
     certify(result.certificate(), ship_as="lemmax/saturated-table")

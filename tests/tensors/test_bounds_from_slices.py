@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
+from lemmax.constructions.wong.examples import figure_1
 from lemmax.strategies import databases
 from lemmax.theory import Database, certified_rank, tensor_rank
 from lemmax.theory.tensors.above.pivots import (
@@ -28,16 +29,7 @@ from lemmax.theory.tensors.above.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.arrays import Array, matrix_rank
 
 Certify = Callable[..., checker.Verdict]
-FIGURE_1 = [
-    ("Astrid", "born_in", "Singapore"),
-    ("Bernard", "born_in", "Singapore"),
-    ("Colin", "born_in", "Malaysia"),
-    ("Astrid", "lives_in", "Malaysia"),
-    ("Bernard", "lives_in", "Singapore"),
-    ("Colin", "lives_in", "Malaysia"),
-    ("Malaysia", "currency", "Ringgit"),
-    ("Singapore", "currency", "Dollar"),
-]
+FIGURE_1 = figure_1()
 tensors = st.builds(
     lambda shape, entries: np.array(entries[: int(np.prod(shape))]).reshape(shape),
     st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4)),
@@ -131,7 +123,7 @@ def test_proposition_2_1_for_random_databases(db: Database) -> None:
 
 @pytest.mark.claim("wong/example-2.2", grade="certified")
 def test_example_2_2_rank_5_below_the_bound_6(certify: Certify) -> None:
-    db = Database.from_triples(FIGURE_1)
+    db = FIGURE_1
     assert len(db) == 8
     assert min(proposition_2_1(db)) == 6
     result = tensor_rank(db, "R")
@@ -141,7 +133,7 @@ def test_example_2_2_rank_5_below_the_bound_6(certify: Certify) -> None:
 
 @pytest.mark.claim("wong/remark-2.3", grade="certified")
 def test_remark_2_3_rank_below_both_slice_sums(certify: Certify) -> None:
-    db = Database.from_triples(FIGURE_1)
+    db = FIGURE_1
     D = db.tensor()
     slices = [sum(matrix_rank(s) for s in np.moveaxis(D, mode, 0)) for mode in (0, 1)]
     verdict = certify(tensor_rank(db, "R").certificate(), ship_as="wong/example-2.2")

@@ -23,21 +23,15 @@ from lemmax.theory.tensors.below.chains import WRITTEN_PRIME
 from lemmax.theory.tensors.below.contractions import contraction_bound
 from lemmax.theory.tensors.below.flattenings import flattening_bound
 from lemmax.theory.tensors.below.squares import square_bound
+from lemmax.theory.tensors.examples import of_table
 from lemmax.theory.tensors.ranks import TensorRank
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.small_vectors import small_vectors
 
 
-def table(rows: list[str]) -> Array:
-    """Rows are keys, characters are values, a dot is an undefined cell."""
-    values = sorted({x for row in rows for x in row} - {"."})
-    found: Array = np.array([[[int(x == v) for v in values] for x in row] for row in rows])
-    return found
-
-
 def random_table(rng: random.Random, keys: int, queries: int, values: int) -> Array:
     rows = ["".join(rng.choice("abcdefgh"[:values]) for _ in range(queries)) for _ in range(keys)]
-    return concise(table(rows)).array
+    return concise(of_table(rows)).array
 
 
 def holds(array: Array, steps: Any, value: int) -> bool:
@@ -59,7 +53,7 @@ def holds(array: Array, steps: Any, value: int) -> bool:
     ],
 )
 def test_slices_spanned_by_matrices_of_rank_one(rows: list[str], rank: int) -> None:
-    result = tensor_rank(table(rows), "Q")
+    result = tensor_rank(of_table(rows), "Q")
     assert result.rank == rank
     assert check(result.certificate()).holds
 
@@ -81,7 +75,7 @@ def test_every_decomposition_from_a_span_adds_up() -> None:
 
 def test_a_span_never_beats_a_proved_bound() -> None:
     """The cycle of length three has rank 4 over Q, though its three slices split over C."""
-    cycle = table(["ab", "bc", "ca"])
+    cycle = of_table(["ab", "bc", "ca"])
     assert all(span_of_rank_ones(cycle, mode, 3) is None for mode in range(3))
 
 
@@ -244,7 +238,7 @@ def test_images_that_vanish_mod_the_steering_prime_prove_nothing() -> None:
 
 def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
     """Dropping slices proves 7; killing differences of values first proves the rank, 8."""
-    T = table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])
+    T = of_table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])
     assert max(flattening_rank(T, mode) for mode in range(3)) == 6
     chain = killing.killing_bound(T, 8, 7, lambda *_: None)
     assert chain is not None
@@ -268,7 +262,7 @@ def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
 def test_killing_sums_of_three_slices_proves_more(
     rows: list[str], pairs: int | None, bound: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    T = table(rows)
+    T = of_table(rows)
     chain = killing.killing_bound(T, 99, max(T.shape), lambda *_: None)
     assert chain is not None
     assert chain.value == bound

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,23 +14,10 @@ from lemmax.theory.tensors import search
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, Family, rational_terms
+from lemmax.theory.tensors.examples import matrix_product, of_table
 from lemmax.theory.tensors.search import flips
 from lemmax.theory.tensors.search.flips import shorten
 from lemmax.theory.tensors.search.lifting import lift, rational_reconstruction
-
-
-def of_table(rows: Any) -> Array:
-    """The database whose keys are the rows and whose entries are values."""
-    table = np.array(rows)
-    found: Array = (table[:, :, None] == np.arange(table.max() + 1)).astype(int)
-    return found
-
-
-def matrix_product(n: int) -> Array:
-    T = np.zeros((n * n, n * n, n * n), dtype=int)
-    for i, j, k in np.ndindex(n, n, n):
-        T[i * n + j, j * n + k, k * n + i] = 1
-    return T
 
 
 def polynomial_product(n: int, degree: int) -> Array:
