@@ -32,9 +32,9 @@ pencil_tensors = st.builds(
 
 
 def exact(T: Array, field: Field = "R") -> int:
-    found = tensor_rank(T, field).rank
-    assert found is not None
-    return found
+    rank = tensor_rank(T, field).rank
+    assert rank is not None
+    return rank
 
 
 @pytest.mark.claim(
@@ -94,9 +94,9 @@ set_families = st.lists(
 
 @given(set_families)
 def test_smallest_transversals(sets: list[frozenset[int]]) -> None:
-    found = transversal(sets)
-    assert all(found & s for s in sets)
-    assert len(found) == brute_force(sets)
+    smallest = transversal(sets)
+    assert all(smallest & s for s in sets)
+    assert len(smallest) == brute_force(sets)
     assert all(set(greedy_transversal(sets)) & s for s in sets)
 
 

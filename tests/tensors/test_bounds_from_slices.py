@@ -160,10 +160,10 @@ def test_example_2_4_rank_5_effective_rank_1(certify: Certify) -> None:
 @given(databases(max_keys=8, max_queries=5, max_values=6))
 def test_value_slice_sum_is_below_proposition_2_1(db: Database) -> None:
     D = db.tensor()
-    found = slice_sum(D, 2)
-    assert found.adds_up_to(D)
-    assert len(found) == sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
-    assert len(found) <= min(proposition_2_1(db))
+    terms = slice_sum(D, 2)
+    assert terms.adds_up_to(D)
+    assert len(terms) == sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
+    assert len(terms) <= min(proposition_2_1(db))
 
 
 @given(databases(max_keys=8, max_queries=5, max_values=6))
@@ -187,9 +187,9 @@ def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(T: Array, mode: in
         for j in range(i):
             graph.add_edge(i, j, weight=matrix_rank(parts[i] - parts[j]))
     weight = nx.minimum_spanning_tree(graph).size(weight="weight")
-    found = spanning_tree(T, mode)
-    assert found.adds_up_to(T)
-    assert len(found) == weight
+    terms = spanning_tree(T, mode)
+    assert terms.adds_up_to(T)
+    assert len(terms) == weight
     assert weight <= sum(map(matrix_rank, parts))
 
 
@@ -200,9 +200,9 @@ def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(T: Array, mode: in
 def test_domain_pivot_adds_up_within_its_length(db: Database) -> None:
     D = db.tensor()
     ranks = [matrix_rank(D[:, :, v]) for v in range(D.shape[2])]
-    found = domain_pivot(D)
-    assert found.adds_up_to(D)
-    assert len(found) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks)
+    terms = domain_pivot(D)
+    assert terms.adds_up_to(D)
+    assert len(terms) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks)
 
 
 @pytest.mark.claim(
@@ -241,10 +241,10 @@ def test_column_pivot_at_vertices_adds_up_within_its_length(db: Database) -> Non
     D = db.tensor()
     pivots = choose_pivots(D)
     groups = [[q for q in pivots if pivots[q] == v] for v in set(pivots.values())]
-    found = column_pivot(D, pivots)
-    assert found.adds_up_to(D)
+    terms = column_pivot(D, pivots)
+    assert terms.adds_up_to(D)
     own = sum(len(having) - 1 for having in values_of_queries(db).values())
-    assert len(found) <= own + sum(matrix_rank(domain(D)[:, g]) for g in groups)
+    assert len(terms) <= own + sum(matrix_rank(domain(D)[:, g]) for g in groups)
     by_subsets = column_subsets(D)
     assert by_subsets.adds_up_to(D)
     assert len(by_subsets) <= len(best_column_pivot(D))

@@ -65,11 +65,11 @@ def test_every_decomposition_from_a_span_adds_up() -> None:
         T = random_table(rng, rng.randint(3, 12), rng.randint(3, 4), rng.randint(3, 4))
         for mode in range(3):
             size = T.shape[mode]
-            found = span_of_rank_ones(T, mode, size + 2)
-            if found is not None:
-                assert found.adds_up_to(T)
-                assert size <= len(found) <= size + 2
-                shorter += len(found) == size
+            terms = span_of_rank_ones(T, mode, size + 2)
+            if terms is not None:
+                assert terms.adds_up_to(T)
+                assert size <= len(terms) <= size + 2
+                shorter += len(terms) == size
     assert shorter >= 5
 
 
@@ -82,11 +82,11 @@ def test_a_span_never_beats_a_proved_bound() -> None:
 def test_small_vectors_are_all_of_them_up_to_sign() -> None:
     for size in range(1, 5):
         signs = (3**size - 1) // 2
-        found = small_vectors(size, 4 * signs)
-        assert len(set(found)) == len(found) == (4 * signs if size > 1 else 1)
-        assert all(max(map(abs, v)) == 1 for v in found[:signs])
-        assert all(max(map(abs, v)) > 1 == math.gcd(*v) for v in found[signs:])
-        assert not {tuple(-x for x in v) for v in found} & set(found)
+        vectors = small_vectors(size, 4 * signs)
+        assert len(set(vectors)) == len(vectors) == (4 * signs if size > 1 else 1)
+        assert all(max(map(abs, v)) == 1 for v in vectors[:signs])
+        assert all(max(map(abs, v)) > 1 == math.gcd(*v) for v in vectors[signs:])
+        assert not {tuple(-x for x in v) for v in vectors} & set(vectors)
 
 
 def test_contraction_bound_is_what_the_checker_recomputes() -> None:

@@ -48,11 +48,11 @@ EXACT = {
 @pytest.mark.parametrize("name", EXACT)
 def test_the_rank_is_met_exactly(name: str) -> None:
     array, rank = EXACT[name]
-    found = fit(array, rank)
-    assert found is not None
-    assert len(found) <= rank
-    assert found.adds_up_to(array)
-    assert not found.families
+    exact = fit(array, rank)
+    assert exact is not None
+    assert len(exact) <= rank
+    assert exact.adds_up_to(array)
+    assert not exact.families
 
 
 OPEN = [
@@ -70,9 +70,9 @@ def test_tables_that_the_constructions_leave_open_are_closed(rows: list[str], ra
     array = of_table(rows)
     result = tensor_rank(array, "Q")
     assert result.lower == rank
-    found = fit(array, rank, start=result.decomposition)
-    assert found is not None
-    assert result.with_decomposition(found).rank == rank
+    exact = fit(array, rank, start=result.decomposition)
+    assert exact is not None
+    assert result.with_decomposition(exact).rank == rank
 
 
 def test_a_border_is_not_taken_for_a_decomposition() -> None:
@@ -158,15 +158,15 @@ def test_a_fit_keeps_the_matrices_of_rank_one_as_terms(rows: list[str]) -> None:
     array = concise(of_table(rows)).array
     known = min((slice_sum(array, mode) for mode in range(3)), key=len)
     among = quotients(array)
-    found = shorter(among, max(array.shape), known)
-    assert found is not None
-    assert found.adds_up_to(array)
-    assert tensor_rank(array, "Q").lower <= len(found) < len(known)
+    exact = shorter(among, max(array.shape), known)
+    assert exact is not None
+    assert exact.adds_up_to(array)
+    assert tensor_rank(array, "Q").lower <= len(exact) < len(known)
     shared = [
         all(
             any(
                 fmpq_mat([[x * y for x in u for y in v], one.entries()]).rank() == 1
-                for u, v, _ in found.permuted(quotient.order).terms
+                for u, v, _ in exact.permuted(quotient.order).terms
             )
             for one in quotient.ones
         )

@@ -151,8 +151,8 @@ def test_koszul_flattening_of_one_term_has_a_central_binomial_rank(p: int) -> No
     u[0] = 1
     T = np.einsum("i,j,k->ijk", u, v, w)
     for mode, order in enumerate([(0, 1, 2), (1, 0, 2), (1, 2, 0)]):
-        found = flattening_rank(koszul_matrix(T.transpose(order), mode)[:, :, None], 0)
-        assert found == [0, 2, 6, 20][p]
+        rank = flattening_rank(koszul_matrix(T.transpose(order), mode)[:, :, None], 0)
+        assert rank == [0, 2, 6, 20][p]
 
 
 def test_koszul_flattening_gives_the_last_step_of_a_certificate() -> None:

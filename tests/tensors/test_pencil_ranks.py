@@ -59,7 +59,7 @@ class Blocks:
         for name, (coefficients, real) in FACTORS.items():
             degree = len(coefficients) - 1
             splits = degree == 1 or field == "C" or (field == "R" and real == degree)
-            exponents = [e for found, e in self.divisors if found == name]
+            exponents = [e for divisor, e in self.divisors if divisor == name]
             excess = max(excess, sum(1 for e in exponents if e > 1 or not splits))
         return sizes + excess
 
@@ -109,12 +109,12 @@ def kronecker(draw: st.DrawFn) -> tuple[Blocks, Array]:
 
 
 def unimodular(rng: Any, n: int) -> Array:
-    found = np.eye(n, dtype=int)
+    matrix = np.eye(n, dtype=int)
     for _ in range(n):
         i, j = rng.randrange(n), rng.randrange(n)
         if i != j:
-            found[i] += rng.choice([-1, 1]) * found[j]
-    return found
+            matrix[i] += rng.choice([-1, 1]) * matrix[j]
+    return matrix
 
 
 @pytest.mark.claim(
@@ -198,10 +198,10 @@ def test_pencil_rank_pole_placement_takes_delta_steps(
     if not concise_pencil(A, B):
         return
     form = pencil(A, B)
-    found = pencil_decomposition(form, field)
-    assert found.adds_up_to(np.stack([A, B], axis=2))
-    assert len(found) <= form.rank(field)
-    for family in found.families:
+    terms = pencil_decomposition(form, field)
+    assert terms.adds_up_to(np.stack([A, B], axis=2))
+    assert len(terms) <= form.rank(field)
+    for family in terms.families:
         assert field == "C" or (field == "R" and real_roots(family.modulus) == len(family))
 
 

@@ -46,17 +46,17 @@ TABLE = of_table(["1233", "0033", "0131", "1311", "2200", "3332", "3113"])
 @cache
 def path() -> TensorRank:
     """P₃ over R: the pencil knows three conjugate terms, and here they are in a ball."""
-    found = real_fit(PATH, 3)
-    assert found is not None
-    return replace(tensor_rank(PATH, "R"), real=found)
+    real = real_fit(PATH, 3)
+    assert real is not None
+    return replace(tensor_rank(PATH, "R"), real=real)
 
 
 @cache
 def table() -> TensorRank:
     """A total table of seven keys, four queries and four values, open before."""
-    found = real_fit(TABLE, 8)
-    assert found is not None
-    return tensor_rank(TABLE, "R").with_real(found)
+    real = real_fit(TABLE, 8)
+    assert real is not None
+    return tensor_rank(TABLE, "R").with_real(real)
 
 
 def test_the_path_has_three_real_terms_and_no_three_rational_ones() -> None:
@@ -82,12 +82,12 @@ def test_the_ball_holds_the_irrational_numbers() -> None:
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_order_of_the_modes_does_not_matter(order: tuple[int, int, int]) -> None:
     turned = PATH.transpose(order)
-    found = real_fit(turned, 3)
-    assert found is not None
-    assert found.proves(turned)
+    real = real_fit(turned, 3)
+    assert real is not None
+    assert real.proves(turned)
     back = [order.index(m) for m in range(3)]
-    assert found.permuted(back).proves(PATH)
-    assert not found.permuted(back).proves(PATH + 1)
+    assert real.permuted(back).proves(PATH)
+    assert not real.permuted(back).proves(PATH + 1)
 
 
 def test_a_table_is_closed_over_the_reals() -> None:
@@ -313,18 +313,18 @@ def test_a_sum_has_exact_terms_and_a_ball() -> None:
 
 def test_a_repeated_key_is_carried_along() -> None:
     array = np.concatenate([PATH, PATH[:1] + PATH[1:2]])
-    found = real_fit(array, 3)
-    assert found is not None
-    assert check(replace(tensor_rank(array, "R"), real=found).certificate()).holds
+    real = real_fit(array, 3)
+    assert real is not None
+    assert check(replace(tensor_rank(array, "R"), real=real).certificate()).holds
 
 
 def test_real_terms_say_nothing_over_the_rationals() -> None:
-    found = table().real
-    assert found is not None
+    real = table().real
+    assert real is not None
     with pytest.raises(NotADecomposition, match="over Q"):
-        tensor_rank(TABLE, "Q").with_real(found)
+        tensor_rank(TABLE, "Q").with_real(real)
     with pytest.raises(NotADecomposition, match="not proved"):
-        tensor_rank(2 * TABLE, "R").with_real(found)
+        tensor_rank(2 * TABLE, "R").with_real(real)
     longer = real_fit(PATH, 4)
     assert longer is not None
     assert path().with_real(longer).upper == 3

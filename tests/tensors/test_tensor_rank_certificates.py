@@ -42,18 +42,18 @@ def random_tensor(rng: random.Random, most: int = 4) -> Array:
 def total(certificate: Certificate) -> Any:
     """The sum of the rational terms, by numpy over fractions: the second opinion."""
     shape = certificate["tensor"]["shape"]
-    found = np.full(shape, Fraction(0), dtype=object)
+    entries = np.full(shape, Fraction(0), dtype=object)
     for term in certificate["terms"]:
         u, v, w = (np.array([Fraction(x) for x in part], dtype=object) for part in term)
-        found = found + u[:, None, None] * v[None, :, None] * w[None, None, :]
-    return found
+        entries = entries + u[:, None, None] * v[None, :, None] * w[None, None, :]
+    return entries
 
 
 def dense(certificate: Certificate) -> Any:
-    found = np.full(certificate["tensor"]["shape"], Fraction(0), dtype=object)
+    entries = np.full(certificate["tensor"]["shape"], Fraction(0), dtype=object)
     for i, j, k, x in certificate["tensor"]["entries"]:
-        found[i, j, k] = Fraction(x)
-    return found
+        entries[i, j, k] = Fraction(x)
+    return entries
 
 
 def test_true_certificates_hold_and_fit_the_schema() -> None:
