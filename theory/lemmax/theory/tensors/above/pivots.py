@@ -8,7 +8,8 @@ and the *column pivot* chooses for every column q a value w_q among those of the
 
     D = Σ_q 1_{Dom_q}⊗e_q⊗e_{w_q} + Σ_q Σ_{v≠w_q} 1_{f_q=v}⊗e_q⊗(e_v - e_{w_q}),
 
-so that R ≤ Σ_q (|V_q| - 1) + Σ_w rank(Dom on the columns with pivot w).
+so that R ≤ Σ_q (|V_q| - 1) + Σ_w rank(Dom on the columns with pivot w). Cost: an exact echelon form
+for each pivot; choosing the pivots is a search for a smallest transversal, or over all splits.
 """
 
 from __future__ import annotations

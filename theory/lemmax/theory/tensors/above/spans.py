@@ -4,7 +4,8 @@ Let L be the span of the a slices of a mode, matrices B × C. The rank is the le
 matrices of rank one whose span contains L; so it is a as soon as L itself is spanned by matrices of
 rank one, and a + e if that becomes true when e matrices of rank one are added to L. For a given
 vector x the y with x⊗y ∈ L are a linear problem. The vectors x that are tried have small entries;
-what is added are the summands of matrices x⊗y + x'⊗y' in L.
+what is added are the summands of matrices x⊗y + x'⊗y' in L. Cost: that of
+:mod:`lemmax.theory.tensors.rank_ones` for every matrix that is added, and one exact solution.
 """
 
 from __future__ import annotations

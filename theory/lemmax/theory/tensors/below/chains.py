@@ -63,8 +63,8 @@ class LowerBound:
 
 
 @dataclass(frozen=True)
-class Path:
-    """The beginning of a chain: its steps with their gains, and the tensor to which they lead."""
+class OpenChain:
+    """A chain that no bound closes yet: steps with gains, and the tensor to which they lead."""
 
     end: Array
     steps: tuple[ChainStep, ...] = ()
@@ -74,12 +74,12 @@ class Path:
     def gain(self) -> int:
         return sum(self.gains)
 
-    def then(self, step: ChainStep, gain: int, end: Array) -> Path:
-        """The path that is one step longer."""
-        return Path(end, (*self.steps, step), (*self.gains, gain))
+    def then(self, step: ChainStep, gain: int, end: Array) -> OpenChain:
+        """The chain with one step more."""
+        return OpenChain(end, (*self.steps, step), (*self.gains, gain))
 
     def closed(self, bound: LowerBound) -> LowerBound:
-        """The chain that ends with a bound of the tensor at the end of the path."""
+        """The chain closed by a bound of the tensor at its end."""
         return LowerBound((*self.gains, *bound.gains), (*self.steps, *bound.steps))
 
 

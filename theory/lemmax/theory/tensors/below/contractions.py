@@ -7,7 +7,8 @@ of the vectors Mh, M ∈ L, of dimension k. For a matrix x⊗y in L either h(y) 
 
 then all matrices of rank one in L satisfy Mh = 0, they do not span L, and R(T) ≥ dim L + 1. The
 condition says that dim(L + G⊗C) = dim(L + G⊗ker h) + k. For a table without gaps and h = 1 on all
-values, G is spanned by the all-ones vector.
+values, G is spanned by the all-ones vector. Cost: for each h two ranks mod a prime of matrices with
+at most dim L + k|C| rows, and two exact ones where the bound holds.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ import numpy as np
 
 from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.arrays import Array, flattening, mapped
-from lemmax.theory.tensors.below.chains import LowerBound, Path, substitution
+from lemmax.theory.tensors.below.chains import LowerBound, OpenChain, substitution
 from lemmax.theory.tensors.below.flattenings import flattening_bound, recomputed
 from lemmax.theory.tensors.rank_ones import equations
 from lemmax.theory.tensors.small_vectors import small_vectors
@@ -76,7 +76,7 @@ def _vectors(size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(v for v in small_vectors(size, _VECTORS) if max(map(abs, v)) == 1)
 
 
-def after(path: Path, kill: Kill) -> Path | None:
+def after(path: OpenChain, kill: Kill) -> OpenChain | None:
     """The path one kill longer, its end with independent slices again; None if nothing is left."""
     maps: list[list[list[int]]] = [[], [], []]
     maps[kill.mode] = kill.rows()
@@ -120,10 +120,10 @@ def killing_bound(
     """
     if array.dtype == object:  # entries beyond 2³¹
         return None
-    best: tuple[Path, LowerBound | None] | None = None
-    level, seen = [Path(array)], set[tuple[int, bytes]]()
+    best: tuple[OpenChain, LowerBound | None] | None = None
+    level, seen = [OpenChain(array)], set[tuple[int, bytes]]()
     while level and lower < upper and not expired():
-        longer: list[Path] = []
+        longer: list[OpenChain] = []
         for path in level:
             for kill in sorted(kills(path.end), key=lambda k: -k.gain)[: _CHILDREN * width]:
                 child = after(path, kill)
@@ -153,12 +153,12 @@ def killing_bound(
     return None if best is None else recomputed(array, _written(*best))
 
 
-def _value(path: Path) -> int:
+def _value(path: OpenChain) -> int:
     """The bound of a path that ends in a flattening: the slices at its end are independent."""
     return path.gain + int(max(path.end.shape))
 
 
-def _written(path: Path, closing: LowerBound | None) -> LowerBound:
+def _written(path: OpenChain, closing: LowerBound | None) -> LowerBound:
     """The chain as certificates have it, with the rows of integers as text."""
     if closing is None:
         mode = max(range(3), key=lambda m: path.end.shape[m])

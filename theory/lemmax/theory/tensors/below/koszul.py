@@ -2,7 +2,8 @@
 
 For a mode A of dimension 2p + 1 the tensor gives a map ⋀^p A ⊗ B* → ⋀^(p+1) A ⊗ C; for a⊗b⊗c it is
 x ↦ a∧x times b c, of rank C(2p, p). So R ≥ rank / C(2p, p), a bound of almost 2 min(|B|, |C|). A
-larger mode is first mapped to 2p + 1 random combinations of its slices.
+larger mode is first mapped to 2p + 1 random combinations of its slices. Cost: ranks mod a prime of
+matrices with at most 240 rows and columns.
 """
 
 from __future__ import annotations

@@ -8,6 +8,7 @@ Dropping slices one by one, each by the mode that gains most, is a longest path 
 G[S] is the largest sum of gains on the way from all slices to S, and every lower bound of the
 tensor on S closes the path. With at most twelve slices all subsets are visited, with more a beam.
 The rank on S comes from the echelon form on S without its first slice, extended by that slice.
+Cost: two small eliminations mod a prime for each subset, then exact ranks along one path.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ import numpy as np
 
 from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
-from lemmax.theory.tensors.below.chains import ChainStep, LowerBound, Path, substitution
+from lemmax.theory.tensors.below.chains import ChainStep, LowerBound, OpenChain, substitution
 from lemmax.theory.tensors.below.flattenings import best_flattening
 from lemmax.theory.tensors.fields import Field
 from lemmax.theory.tensors.pencils.lower_bounds import two_slice_bound
@@ -101,7 +102,7 @@ class Subsets:
             reached |= {mask: following[mask] for mask in level}
         return reached
 
-    def path(self, mask: int) -> Path:
+    def path(self, mask: int) -> OpenChain:
         """The path to a subset, steps of one gaining mode merged, gains recomputed exactly."""
         full = (1 << self.size) - 1
         subsets: list[tuple[int, list[int]]] = []
@@ -110,7 +111,7 @@ class Subsets:
             if not subsets or subsets[-1][0] != mode:
                 subsets.append((mode, self.members(mask)))
             mask = before
-        path, slices = Path(self.array), list(range(self.size))
+        path, slices = OpenChain(self.array), list(range(self.size))
         for mode, members in reversed(subsets):
             maps: list[list[int]] = [[], [], []]
             maps[self.mode] = [slices.index(q) for q in members]

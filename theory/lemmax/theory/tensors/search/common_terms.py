@@ -40,7 +40,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Shared:
+class CommonTerms:
     """A basis of the slices of the last mode of a quotient: its matrices of rank one, then others.
 
     The basis is given by the ``rows`` of an integer matrix.

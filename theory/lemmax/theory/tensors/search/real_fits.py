@@ -1,4 +1,9 @@
-"""Fits in floats that become real decompositions, proved to exist by :mod:`.real_terms`."""
+"""Fits in floats that become real decompositions, proved to exist by :mod:`.real_terms`.
+
+A fit gives the centre of a ball: entries that a pivoted QR factorisation chooses stay free, as many
+as there are equations, and Newton's method improves them beyond the precision of floats. Cost: one
+factorisation of the Jacobian and three exact systems of at most 400 equations.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,7 @@ from lemmax.theory.tensors.arrays import Array, mapped
 from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.search.clock import late
-from lemmax.theory.tensors.search.common_terms import Pattern, Shared, identity
+from lemmax.theory.tensors.search.common_terms import CommonTerms, Pattern, identity
 from lemmax.theory.tensors.search.derivatives import derivatives
 from lemmax.theory.tensors.search.fitting import quotients, ways
 from lemmax.theory.tensors.search.least_squares import Floats, Problem, descend
@@ -70,19 +75,19 @@ def real_fit(
     if terms < max(core.array.shape):
         return None
     for quotient in ways(quotients(core.array), terms):
-        terms_of_core = _shared_fit(Shared(quotient), terms, deadline, tries, seed)
-        if terms_of_core is not None and terms_of_core.extended(core).proves(array):
-            return terms_of_core.extended(core)
+        real = _fit_with_common_terms(CommonTerms(quotient), terms, deadline, tries, seed)
+        if real is not None and real.extended(core).proves(array):
+            return real.extended(core)
     return None
 
 
-def _shared_fit(
-    shared: Shared, terms: int, deadline: float | None, tries: int, seed: int
+def _fit_with_common_terms(
+    common: CommonTerms, terms: int, deadline: float | None, tries: int, seed: int
 ) -> RealDecomposition | None:
-    quotient = shared.quotient
-    inner = mapped(quotient.array.astype(object), 2, shared.rows)
+    quotient = common.quotient
+    inner = mapped(quotient.array.astype(object), 2, common.rows)
     problem = Problem(np.array(inner, dtype=np.float64), terms)
-    pattern = shared.pattern(terms)
+    pattern = common.pattern(terms)
     free = pattern.free(problem.size)
     scalings = 2 * (terms - len(quotient.ones))
     if equations(problem, pattern) > min(EQUATIONS, int(free.sum()) - scalings):
@@ -92,10 +97,10 @@ def _shared_fit(
         if late(deadline):
             return None
         if fit is not None:
-            fitted, _ = descend(problem, shared.point(problem, fit), free, 10)
+            fitted, _ = descend(problem, common.point(problem, fit), free, 10)
             ball = _ball(problem, fitted, pattern, inner)
             if ball is not None:
-                maps = (identity(a), identity(b), shared.rows)
+                maps = (identity(a), identity(b), common.rows)
                 proved = RealDecomposition(Decomposition(inner.shape), maps, *ball)
                 return proved.permuted([quotient.order.index(m) for m in range(3)])
     return None
