@@ -28,7 +28,7 @@ WRITTEN_PRIME = str(MERSENNE_61)
 
 @dataclass(frozen=True)
 class LowerBound:
-    """R(T) ≥ ``value`` over ``field`` and every smaller field, by these steps and their gains.
+    """R(T) ≥ ``value`` by these steps and their gains, over a field and all smaller ones.
 
     >>> LowerBound.by({"lemma": "flattening", "mode": 0}, 2).after(restriction([[0, 1], [], []]))
     LowerBound(gains=(0, 2), steps=({'lemma': 'restriction', 'maps': [[0, 1], [], []]}, \

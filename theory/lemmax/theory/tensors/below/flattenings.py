@@ -61,6 +61,8 @@ def recomputed(array: Array, bound: LowerBound) -> LowerBound:
         if lemma == "substitution":
             gain -= flattening_rank(array, mode)
             array = after_map(array, mode, step["maps"][mode])
+        if lemma == "restriction":
+            gain = 0
         gains.append(gain)
         steps.append(step)
     return LowerBound(tuple(gains), tuple(steps))
