@@ -281,6 +281,6 @@ def test_compiled_and_plain_elimination_agree() -> None:
     by_hand = [len(plain(modular.residues(matrix))) for matrix in stack]
     assert modular.ranks(stack).tolist() == by_hand
     for matrix in stack:
-        kernel = modular.kernel(matrix)
-        assert len(kernel) == 5 - modular.rank(matrix)
-        assert not (modular.multiply(modular.residues(matrix), kernel.T) % modular.PRIME).any()
+        null_space = modular.kernel(matrix)
+        assert len(null_space) == 5 - modular.rank(matrix)
+        assert not (modular.multiply(modular.residues(matrix), null_space.T) % modular.PRIME).any()

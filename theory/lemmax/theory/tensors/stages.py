@@ -32,7 +32,7 @@ from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
 from lemmax.theory.tensors.pencils.lower_bounds import pencil_bound, two_slice_bound
 from lemmax.theory.tensors.pencils.normal_forms import pencil
 from lemmax.theory.tensors.search.clock import late, share, within
-from lemmax.theory.tensors.search.fitting import Quotient, quotients, shorter, ways
+from lemmax.theory.tensors.search.fitting import Quotient, quotients, shorter, with_few_unknowns
 from lemmax.theory.tensors.search.flips import shorten
 
 _WIDE = 16  # the width of the second beam of killed vectors
@@ -152,7 +152,9 @@ def _by_search(array: Array, bounds: Bounds, field: Field, deadline: float | Non
         return bounds
     among = quotients(array)
     least = bounds.lower.value
-    unknowns = min((q.unknowns(least) for q in ways(among, least)), default=_UNKNOWNS + 1)
+    unknowns = min(
+        (q.unknowns(least) for q in with_few_unknowns(among, least)), default=_UNKNOWNS + 1
+    )
     seeds = count()
     for turn in count():
         if turn or unknowns > _FEW:

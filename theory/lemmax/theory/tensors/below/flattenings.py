@@ -50,18 +50,16 @@ def recomputed(array: Array, bound: LowerBound) -> LowerBound:
     gains: list[int] = []
     steps: list[ChainStep] = []
     for gain, step in zip(bound.gains, bound.steps, strict=True):
-        lemma, mode = step["lemma"], step.get("mode", -1)
+        lemma, maps, mode = step["lemma"], step.get("maps", [[], [], []]), step.get("mode", -1)
         if lemma in ("substitution", "flattening"):
             gain, prime = flattening_prime(array, mode)
             step = {**step, "prime": prime}
-        if lemma in ("substitution", "restriction"):
-            for other, part in enumerate(step["maps"]):
-                if other != mode:
-                    array = after_map(array, other, part)
+        for other in {0, 1, 2} - {mode}:
+            array = after_map(array, other, maps[other])
         if lemma == "substitution":
             gain -= flattening_rank(array, mode)
-            array = after_map(array, mode, step["maps"][mode])
-        if lemma == "restriction":
+            array = after_map(array, mode, maps[mode])
+        elif lemma == "restriction":
             gain = 0
         gains.append(gain)
         steps.append(step)

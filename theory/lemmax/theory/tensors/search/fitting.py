@@ -39,7 +39,7 @@ _ROUNDINGS = (
 )
 """How a fit is made sparse before it is rounded, and how often the rounding may fail."""
 
-_WAYS = 1.5  # times as many unknowns as the least
+_FEW = 1.5  # times as many unknowns as the least
 _LARGEST = 2**20
 
 
@@ -155,7 +155,7 @@ def quotients(array: Array) -> list[Quotient]:
     return [Quotient.of(array, mode) for mode in range(3)]
 
 
-def ways(among: list[Quotient], terms: int) -> list[Quotient]:
+def with_few_unknowns(among: list[Quotient], terms: int) -> list[Quotient]:
     """Those in which so many terms can be fitted with few unknowns, the best ones first.
 
     None where the tensor has entries beyond 2²⁰, for which floats are a poor hint.
@@ -163,7 +163,7 @@ def ways(among: list[Quotient], terms: int) -> list[Quotient]:
     usable = [q for q in among if q.rest and terms > len(q.ones)]
     usable = [q for q in usable if max(abs(int(x)) for x in q.array.ravel()) <= _LARGEST]
     usable.sort(key=lambda q: (q.unknowns(terms), -q.array.shape[2]))
-    return [q for q in usable if q.unknowns(terms) <= _WAYS * usable[0].unknowns(terms)]
+    return [q for q in usable if q.unknowns(terms) <= _FEW * usable[0].unknowns(terms)]
 
 
 def spanned(among: list[Quotient]) -> Decomposition | None:
@@ -224,7 +224,9 @@ def fit(
     among = quotients(core.array)
     exact = spanned(among)
     if exact is None or len(exact) > terms:
-        fits = [q.fits(terms, start, tries, seed, deadline) for q in ways(among, terms)]
+        fits = [
+            q.fits(terms, start, tries, seed, deadline) for q in with_few_unknowns(among, terms)
+        ]
         for attempt in range(tries if fits else 0):
             fitted = next(fits[attempt // 2 % len(fits)])
             exact = None if fitted is None else fitted.exact(deadline)
@@ -260,7 +262,7 @@ def shorter(
     """
 
     def fitted_with(terms: int) -> Decomposition | None:
-        fits = [q.fits(terms, best, tries, seed, deadline) for q in ways(among, terms)]
+        fits = [q.fits(terms, best, tries, seed, deadline) for q in with_few_unknowns(among, terms)]
         for fitted in (fit for turn in zip(*fits, strict=True) for fit in turn):
             exact = None if fitted is None else fitted.exact(deadline)
             if exact is not None or late(deadline):

@@ -21,7 +21,7 @@ from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.common_terms import CommonTerms, Pattern, identity
 from lemmax.theory.tensors.search.derivatives import derivatives
-from lemmax.theory.tensors.search.fitting import quotients, ways
+from lemmax.theory.tensors.search.fitting import quotients, with_few_unknowns
 from lemmax.theory.tensors.search.least_squares import Floats, Problem, descend
 from lemmax.theory.tensors.search.real_terms import RealDecomposition, System, nearest
 
@@ -74,7 +74,7 @@ def real_fit(
     core = concise(array)
     if terms < max(core.array.shape):
         return None
-    for quotient in ways(quotients(core.array), terms):
+    for quotient in with_few_unknowns(quotients(core.array), terms):
         real = _fit_with_common_terms(CommonTerms(quotient), terms, deadline, tries, seed)
         if real is not None and real.extended(core).proves(array):
             return real.extended(core)
