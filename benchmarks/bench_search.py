@@ -17,14 +17,16 @@ import numpy as np
 
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.examples import matrix_product
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.search.fitting import Quotient, quotients
+from lemmax.theory.tensors.search.flip_state import first_state
 from lemmax.theory.tensors.search.flips import fibres, over, shorten
 
 MODULE = "lemmax.theory.tensors.search.flip_walk"
 
 
-def kernels() -> tuple[Any, Any]:
+def both_loops() -> tuple[Any, Any]:
     """The compiled module and the plain one."""
     compiled = importlib.import_module(MODULE)
     del sys.modules[MODULE]
@@ -33,14 +35,6 @@ def kernels() -> tuple[Any, Any]:
     plain = importlib.import_module(MODULE)
     loops.COMPILED, sys.modules[MODULE] = known, compiled
     return compiled, plain
-
-
-def matrix_product(n: int) -> Array:
-    """The tensor of the product of n × n matrices."""
-    T = np.zeros((n * n, n * n, n * n), dtype=int)
-    for i, j, k in np.ndindex(n, n, n):
-        T[i * n + j, j * n + k, k * n + i] = 1
-    return T
 
 
 def random_table(keys: int, queries: int, values: int, gaps: float = 0.0) -> Array:
@@ -53,14 +47,14 @@ def random_table(keys: int, queries: int, values: int, gaps: float = 0.0) -> Arr
 
 
 def seconds(
-    kernel: Any, T: Array, p: int, goal: int, steps: int, seed: int = 0
+    loops: Any, T: Array, p: int, goal: int, steps: int, seed: int = 0
 ) -> tuple[float, int]:
     """The CPU time of a walk and its steps."""
     terms = over(p, fibres(T))
     assert terms is not None
-    state = kernel.begin(*terms, 2, p, seed)
+    state = loops.prepared(first_state(*terms, 2, p, seed))
     start = time.process_time()
-    taken = kernel.walk(state, p, 1, 0, 2, 2000, goal, steps)
+    taken = loops.walk(state, p, 1, 0, 2, 2000, goal, steps)
     return time.process_time() - start, taken
 
 
@@ -93,7 +87,7 @@ def compare_fits() -> None:
 def main() -> None:
     """All comparisons."""
     compare_fits()
-    compiled, plain = kernels()
+    compiled, plain = both_loops()
     start = time.process_time()
     seconds(compiled, matrix_product(2), 0, 0, 1)
     print(f"compiling the walk, or loading it: {time.process_time() - start:.2f} s")
@@ -110,8 +104,8 @@ def main() -> None:
                 f"plain {other / 1e6:6.3f}: {rate / other:5.0f} times"
             )
     times = []
-    for kernel in (compiled, plain):
-        spent = [seconds(kernel, matrix_product(2), 0, 7, 200_000, seed) for seed in range(5)]
+    for loops in (compiled, plain):
+        spent = [seconds(loops, matrix_product(2), 0, 7, 200_000, seed) for seed in range(5)]
         times.append(float(np.median([t for t, _ in spent])))
     print(
         f"<2,2,2> to 7 terms, median of 5 walks over Z: {times[0] * 1e3:.2f} ms, "

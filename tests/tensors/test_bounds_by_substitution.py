@@ -17,7 +17,8 @@ from lemmax.checker import check
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.below.transversals import greedy_transversal, transversal
+from lemmax.theory.tensors.examples import of_table
+from lemmax.theory.tensors.transversals import greedy_transversal, transversal
 
 Certify = Callable[..., checker.Verdict]
 Field = Literal["Q", "R", "C"]
@@ -31,9 +32,9 @@ pencil_tensors = st.builds(
 
 
 def exact(T: Array, field: Field = "R") -> int:
-    found = tensor_rank(T, field).rank
-    assert found is not None
-    return found
+    rank = tensor_rank(T, field).rank
+    assert rank is not None
+    return rank
 
 
 @pytest.mark.claim(
@@ -93,9 +94,9 @@ set_families = st.lists(
 
 @given(set_families)
 def test_smallest_transversals(sets: list[frozenset[int]]) -> None:
-    found = transversal(sets)
-    assert all(found & s for s in sets)
-    assert len(found) == brute_force(sets)
+    smallest = transversal(sets)
+    assert all(smallest & s for s in sets)
+    assert len(smallest) == brute_force(sets)
     assert all(set(greedy_transversal(sets)) & s for s in sets)
 
 
@@ -129,11 +130,6 @@ def saturated_tables(draw: st.DrawFn) -> tuple[Array, list[frozenset[int]]]:
     return np.array(rows), columns
 
 
-def tensor_of(table: Array) -> Array:
-    found: Array = (table[:, :, None] == np.unique(table)).astype(int)
-    return found
-
-
 @pytest.mark.claim(
     "lemmax/saturated-table",
     grade="property",
@@ -144,7 +140,7 @@ def test_saturated_table_has_the_rank_of_the_formula(
     drawn: tuple[Array, list[frozenset[int]]],
 ) -> None:
     table, columns = drawn
-    D = tensor_of(table)
+    D = of_table(table)
     assert flattening_rank(D, 0) == sum(len(s) - 1 for s in columns) + 1
     for field in FIELDS:
         result = tensor_rank(D, field)
@@ -155,6 +151,6 @@ def test_saturated_table_has_the_rank_of_the_formula(
 def test_saturated_table_of_a_triangle(certify: Certify) -> None:
     """Values 01, 12, 02: no value is common to all and no two columns are disjoint, yet τ = 2."""
     table = np.array([[0, 1, 0], [1, 1, 0], [0, 2, 0], [0, 1, 2]])
-    result = tensor_rank(tensor_of(table), "Q")
+    result = tensor_rank(of_table(table), "Q")
     assert result.rank == 3 + 2
     certify(result.certificate(), ship_as="lemmax/saturated-table")

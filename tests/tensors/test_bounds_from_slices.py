@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
+from lemmax.constructions.wong.examples import figure_1
 from lemmax.strategies import databases
 from lemmax.theory import Database, certified_rank, tensor_rank
 from lemmax.theory.tensors.above.pivots import (
@@ -28,16 +29,7 @@ from lemmax.theory.tensors.above.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.arrays import Array, matrix_rank
 
 Certify = Callable[..., checker.Verdict]
-FIGURE_1 = [
-    ("Astrid", "born_in", "Singapore"),
-    ("Bernard", "born_in", "Singapore"),
-    ("Colin", "born_in", "Malaysia"),
-    ("Astrid", "lives_in", "Malaysia"),
-    ("Bernard", "lives_in", "Singapore"),
-    ("Colin", "lives_in", "Malaysia"),
-    ("Malaysia", "currency", "Ringgit"),
-    ("Singapore", "currency", "Dollar"),
-]
+FIGURE_1 = figure_1()
 tensors = st.builds(
     lambda shape, entries: np.array(entries[: int(np.prod(shape))]).reshape(shape),
     st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 4)),
@@ -131,7 +123,7 @@ def test_proposition_2_1_for_random_databases(db: Database) -> None:
 
 @pytest.mark.claim("wong/example-2.2", grade="certified")
 def test_example_2_2_rank_5_below_the_bound_6(certify: Certify) -> None:
-    db = Database.from_triples(FIGURE_1)
+    db = FIGURE_1
     assert len(db) == 8
     assert min(proposition_2_1(db)) == 6
     result = tensor_rank(db, "R")
@@ -141,7 +133,7 @@ def test_example_2_2_rank_5_below_the_bound_6(certify: Certify) -> None:
 
 @pytest.mark.claim("wong/remark-2.3", grade="certified")
 def test_remark_2_3_rank_below_both_slice_sums(certify: Certify) -> None:
-    db = Database.from_triples(FIGURE_1)
+    db = FIGURE_1
     D = db.tensor()
     slices = [sum(matrix_rank(s) for s in np.moveaxis(D, mode, 0)) for mode in (0, 1)]
     verdict = certify(tensor_rank(db, "R").certificate(), ship_as="wong/example-2.2")
@@ -168,10 +160,10 @@ def test_example_2_4_rank_5_effective_rank_1(certify: Certify) -> None:
 @given(databases(max_keys=8, max_queries=5, max_values=6))
 def test_value_slice_sum_is_below_proposition_2_1(db: Database) -> None:
     D = db.tensor()
-    found = slice_sum(D, 2)
-    assert found.adds_up_to(D)
-    assert len(found) == sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
-    assert len(found) <= min(proposition_2_1(db))
+    terms = slice_sum(D, 2)
+    assert terms.adds_up_to(D)
+    assert len(terms) == sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
+    assert len(terms) <= min(proposition_2_1(db))
 
 
 @given(databases(max_keys=8, max_queries=5, max_values=6))
@@ -195,9 +187,9 @@ def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(T: Array, mode: in
         for j in range(i):
             graph.add_edge(i, j, weight=matrix_rank(parts[i] - parts[j]))
     weight = nx.minimum_spanning_tree(graph).size(weight="weight")
-    found = spanning_tree(T, mode)
-    assert found.adds_up_to(T)
-    assert len(found) == weight
+    terms = spanning_tree(T, mode)
+    assert terms.adds_up_to(T)
+    assert len(terms) == weight
     assert weight <= sum(map(matrix_rank, parts))
 
 
@@ -208,9 +200,9 @@ def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(T: Array, mode: in
 def test_domain_pivot_adds_up_within_its_length(db: Database) -> None:
     D = db.tensor()
     ranks = [matrix_rank(D[:, :, v]) for v in range(D.shape[2])]
-    found = domain_pivot(D)
-    assert found.adds_up_to(D)
-    assert len(found) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks)
+    terms = domain_pivot(D)
+    assert terms.adds_up_to(D)
+    assert len(terms) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks)
 
 
 @pytest.mark.claim(
@@ -249,10 +241,10 @@ def test_column_pivot_at_vertices_adds_up_within_its_length(db: Database) -> Non
     D = db.tensor()
     pivots = choose_pivots(D)
     groups = [[q for q in pivots if pivots[q] == v] for v in set(pivots.values())]
-    found = column_pivot(D, pivots)
-    assert found.adds_up_to(D)
+    terms = column_pivot(D, pivots)
+    assert terms.adds_up_to(D)
     own = sum(len(having) - 1 for having in values_of_queries(db).values())
-    assert len(found) <= own + sum(matrix_rank(domain(D)[:, g]) for g in groups)
+    assert len(terms) <= own + sum(matrix_rank(domain(D)[:, g]) for g in groups)
     by_subsets = column_subsets(D)
     assert by_subsets.adds_up_to(D)
     assert len(by_subsets) <= len(best_column_pivot(D))

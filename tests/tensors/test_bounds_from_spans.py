@@ -1,4 +1,4 @@
-"""Bounds from matrices of rank one in the span of the slices, and substitution along quotients."""
+"""Bounds from matrices of rank one in the span of the slices, and substitution along kills."""
 
 from __future__ import annotations
 
@@ -15,27 +15,24 @@ from hypothesis import strategies as st
 from lemmax.checker import NotACertificate, check
 from lemmax.theory import tensor_rank
 from lemmax.theory.numbers import modular
+from lemmax.theory.numbers.primes import MERSENNE_31
 from lemmax.theory.tensors.above.slices import slice_sum
-from lemmax.theory.tensors.above.spans import small_vectors, span_of_rank_ones
+from lemmax.theory.tensors.above.spans import span_of_rank_ones
 from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.below import killing as quotients
-from lemmax.theory.tensors.below.chains import PRIME, flattening_bound
+from lemmax.theory.tensors.below import killing
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME
 from lemmax.theory.tensors.below.contractions import contraction_bound
+from lemmax.theory.tensors.below.flattenings import flattening_bound
 from lemmax.theory.tensors.below.squares import square_bound
+from lemmax.theory.tensors.examples import of_table
 from lemmax.theory.tensors.ranks import TensorRank
 from lemmax.theory.tensors.reductions import concise
-
-
-def table(rows: list[str]) -> Array:
-    """Rows are keys, characters are values, a dot is an undefined cell."""
-    values = sorted({x for row in rows for x in row} - {"."})
-    found: Array = np.array([[[int(x == v) for v in values] for x in row] for row in rows])
-    return found
+from lemmax.theory.tensors.small_vectors import small_vectors
 
 
 def random_table(rng: random.Random, keys: int, queries: int, values: int) -> Array:
     rows = ["".join(rng.choice("abcdefgh"[:values]) for _ in range(queries)) for _ in range(keys)]
-    return concise(table(rows)).array
+    return concise(of_table(rows)).array
 
 
 def holds(array: Array, steps: Any, value: int) -> bool:
@@ -57,7 +54,7 @@ def holds(array: Array, steps: Any, value: int) -> bool:
     ],
 )
 def test_slices_spanned_by_matrices_of_rank_one(rows: list[str], rank: int) -> None:
-    result = tensor_rank(table(rows), "Q")
+    result = tensor_rank(of_table(rows), "Q")
     assert result.rank == rank
     assert check(result.certificate()).holds
 
@@ -69,28 +66,28 @@ def test_every_decomposition_from_a_span_adds_up() -> None:
         T = random_table(rng, rng.randint(3, 12), rng.randint(3, 4), rng.randint(3, 4))
         for mode in range(3):
             size = T.shape[mode]
-            found = span_of_rank_ones(T, mode, size + 2)
-            if found is not None:
-                assert found.adds_up_to(T)
-                assert size <= len(found) <= size + 2
-                shorter += len(found) == size
+            terms = span_of_rank_ones(T, mode, size + 2)
+            if terms is not None:
+                assert terms.adds_up_to(T)
+                assert size <= len(terms) <= size + 2
+                shorter += len(terms) == size
     assert shorter >= 5
 
 
 def test_a_span_never_beats_a_proved_bound() -> None:
     """The cycle of length three has rank 4 over Q, though its three slices split over C."""
-    cycle = table(["ab", "bc", "ca"])
+    cycle = of_table(["ab", "bc", "ca"])
     assert all(span_of_rank_ones(cycle, mode, 3) is None for mode in range(3))
 
 
 def test_small_vectors_are_all_of_them_up_to_sign() -> None:
     for size in range(1, 5):
         signs = (3**size - 1) // 2
-        found = small_vectors(size, 4 * signs)
-        assert len(set(found)) == len(found) == (4 * signs if size > 1 else 1)
-        assert all(max(map(abs, v)) == 1 for v in found[:signs])
-        assert all(max(map(abs, v)) > 1 == math.gcd(*v) for v in found[signs:])
-        assert not {tuple(-x for x in v) for v in found} & set(found)
+        vectors = small_vectors(size, 4 * signs)
+        assert len(set(vectors)) == len(vectors) == (4 * signs if size > 1 else 1)
+        assert all(max(map(abs, v)) == 1 for v in vectors[:signs])
+        assert all(max(map(abs, v)) > 1 == math.gcd(*v) for v in vectors[signs:])
+        assert not {tuple(-x for x in v) for v in vectors} & set(vectors)
 
 
 def test_contraction_bound_is_what_the_checker_recomputes() -> None:
@@ -146,9 +143,9 @@ def test_square_bound_is_what_the_checker_recomputes() -> None:
     assert rejected >= 60
 
 
-@pytest.mark.parametrize("factor", [modular.PRIME, 2**31 + 7, 2**40])
+@pytest.mark.parametrize("factor", [MERSENNE_31, 2**31 + 7, 2**40])
 def test_large_entries_end_the_search_for_squares(factor: int) -> None:
-    """Slices that are dependent mod the steering prime, and minors beyond a machine word."""
+    """Slices that are dependent mod the steering prime, and minors beyond 63 bits."""
     W = np.zeros((4, 4, 4), dtype=np.int64)
     W[0, 0, 1] = W[0, 1, 0] = W[1, 0, 0] = 1
     W[2, 2, 3] = W[2, 3, 2] = W[3, 2, 2] = factor
@@ -177,7 +174,7 @@ def test_numbers_that_take_too_long_are_refused(field: str, value: list[str]) ->
         "form": ["1"] * 40,
         "minors": [[0, 1, 0, 1]],
         "weights": ["1"],
-        "prime": PRIME,
+        "prime": WRITTEN_PRIME,
     }
     assert not holds(T, [step], 41)
     with pytest.raises(NotACertificate, match="units of work"):
@@ -189,7 +186,7 @@ def test_maps_that_would_fill_the_memory_are_refused() -> None:
     maps: list[list[list[str]]] = [[["0x1p1000000"]], [], []]
     steps = [
         {"lemma": "restriction", "maps": maps},
-        {"lemma": "flattening", "mode": 0, "prime": PRIME},
+        {"lemma": "flattening", "mode": 0, "prime": WRITTEN_PRIME},
     ]
     with pytest.raises(NotACertificate, match="too long"):
         holds(T, steps, 1)
@@ -205,7 +202,7 @@ def test_zero_is_no_form_whose_square_counts() -> None:
         "form": ["0", "0"],
         "minors": [[0, 1, 0, 1]],
         "weights": ["0"],
-        "prime": PRIME,
+        "prime": WRITTEN_PRIME,
     }
     assert square_bound(T) is None
     assert not holds(T, [step], 3)
@@ -228,23 +225,23 @@ def test_no_bound_exceeds_a_planted_decomposition(
         assert bound is None or bound.value <= r
         square = square_bound(core)
         assert square is None or square.value <= r
-        chain = quotients.search(core, r + 1, max(core.shape), lambda *_: None)
+        chain = killing.killing_bound(core, r + 1, max(core.shape), lambda *_: None)
         assert chain is None or chain.value <= r
 
 
 def test_images_that_vanish_mod_the_steering_prime_prove_nothing() -> None:
     """Two terms, so rank 2: both contractions by all ones are multiples of the prime."""
     T = np.zeros((2, 2, 2), dtype=np.int64)
-    T[0, 0], T[1, 1] = (1, modular.PRIME - 1), (2, modular.PRIME - 2)
+    T[0, 0], T[1, 1] = (1, MERSENNE_31 - 1), (2, MERSENNE_31 - 2)
     bound = contraction_bound(T)
     assert bound is None or bound.value <= 2
 
 
 def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
     """Dropping slices proves 7; killing differences of values first proves the rank, 8."""
-    T = table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])
+    T = of_table(["ab...", "ac...", "..bdb", "..cac", "..bab", "..cdb"])
     assert max(flattening_rank(T, mode) for mode in range(3)) == 6
-    chain = quotients.search(T, 8, 7, lambda *_: None)
+    chain = killing.killing_bound(T, 8, 7, lambda *_: None)
     assert chain is not None
     assert chain.value == 8
     assert holds(T, chain.steps, 8)
@@ -266,15 +263,15 @@ def test_values_that_are_no_longer_told_apart_raise_the_bound() -> None:
 def test_killing_sums_of_three_slices_proves_more(
     rows: list[str], pairs: int | None, bound: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    T = table(rows)
-    chain = quotients.search(T, 99, max(T.shape), lambda *_: None)
+    T = of_table(rows)
+    chain = killing.killing_bound(T, 99, max(T.shape), lambda *_: None)
     assert chain is not None
     assert chain.value == bound
     assert holds(T, chain.steps, bound)
     assert not holds(T, chain.steps, bound + 1)
-    few = {n: [v for v in quotients._vectors(n) if sum(map(abs, v)) <= 2] for n in range(2, 7)}
-    monkeypatch.setattr(quotients, "_vectors", few.__getitem__)
-    fewer = quotients.search(T, 99, max(T.shape), lambda *_: None)
+    few = {n: [v for v in killing._vectors(n) if sum(map(abs, v)) <= 2] for n in range(2, 7)}
+    monkeypatch.setattr(killing, "_vectors", few.__getitem__)
+    fewer = killing.killing_bound(T, 99, max(T.shape), lambda *_: None)
     assert (fewer and fewer.value) == pairs
 
 
@@ -285,6 +282,6 @@ def test_compiled_and_plain_elimination_agree() -> None:
     by_hand = [len(plain(modular.residues(matrix))) for matrix in stack]
     assert modular.ranks(stack).tolist() == by_hand
     for matrix in stack:
-        kernel = modular.kernel(matrix)
-        assert len(kernel) == 5 - modular.rank(matrix)
-        assert not (modular.multiply(modular.residues(matrix), kernel.T) % modular.PRIME).any()
+        null_space = modular.null_space(matrix)
+        assert len(null_space) == 5 - modular.rank(matrix)
+        assert not (modular.multiply(modular.residues(matrix), null_space.T) % MERSENNE_31).any()

@@ -10,6 +10,7 @@ from flint import fmpq, fmpq_mat
 
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.examples import matrix_product, of_table
 from lemmax.theory.tensors.ranks import tensor_rank
 from lemmax.theory.tensors.reductions import concise
 from lemmax.theory.tensors.search.fitting import fit, quotients, shorter
@@ -22,28 +23,14 @@ from lemmax.theory.tensors.search.least_squares import (
     sparsified,
     starts,
 )
-from lemmax.theory.tensors.search.real_terms import real_fit
-from lemmax.theory.tensors.search.rounding import Rounding, gauged, third_factor
+from lemmax.theory.tensors.search.real_fits import real_fit
+from lemmax.theory.tensors.search.rounding import Rounding, gauged
+from lemmax.theory.tensors.search.third_factors import third_factor
 
 
 def table(f: Callable[[int, int], int], rows: int, columns: int) -> Array:
     """The table of a function as a tensor."""
-    values = sorted({f(i, j) for i in range(rows) for j in range(columns)})
-    return np.array(
-        [[[int(f(i, j) == v) for v in values] for j in range(columns)] for i in range(rows)]
-    )
-
-
-def database(rows: list[str]) -> Array:
-    values = sorted(set("".join(rows)) - {"."})
-    return np.array([[[int(x == v) for v in values] for x in row] for row in rows])
-
-
-def matrix_product(n: int) -> Array:
-    found = np.zeros((n * n, n * n, n * n), dtype=int)
-    for i, j, k in np.ndindex(n, n, n):
-        found[i * n + j, j * n + k, i * n + k] = 1
-    return found
+    return of_table([[f(i, j) for j in range(columns)] for i in range(rows)])
 
 
 EXACT = {
@@ -53,7 +40,7 @@ EXACT = {
     "maximum": (table(max, 3, 3), 3),
     "polynomials of degree two": (table(lambda i, j: i + j, 3, 3), 5),
     "polynomials modulo x³": (table(lambda i, j: min(i + j, 3), 3, 3)[:, :, :3], 5),
-    "3-cycle": (database(["01", "12", "20"]), 4),
+    "3-cycle": (of_table(["01", "12", "20"]), 4),
     "2 × 2 matrices": (matrix_product(2), 7),
 }
 
@@ -61,11 +48,11 @@ EXACT = {
 @pytest.mark.parametrize("name", EXACT)
 def test_the_rank_is_met_exactly(name: str) -> None:
     array, rank = EXACT[name]
-    found = fit(array, rank)
-    assert found is not None
-    assert len(found) <= rank
-    assert found.adds_up_to(array)
-    assert not found.families
+    exact = fit(array, rank)
+    assert exact is not None
+    assert len(exact) <= rank
+    assert exact.adds_up_to(array)
+    assert not exact.families
 
 
 OPEN = [
@@ -80,17 +67,17 @@ OPEN = [
 
 @pytest.mark.parametrize(("rows", "rank"), OPEN)
 def test_tables_that_the_constructions_leave_open_are_closed(rows: list[str], rank: int) -> None:
-    array = database(rows)
+    array = of_table(rows)
     result = tensor_rank(array, "Q")
     assert result.lower == rank
-    found = fit(array, rank, start=result.decomposition)
-    assert found is not None
-    assert result.with_decomposition(found).rank == rank
+    exact = fit(array, rank, start=result.decomposition)
+    assert exact is not None
+    assert result.with_decomposition(exact).rank == rank
 
 
 def test_a_border_is_not_taken_for_a_decomposition() -> None:
     """W = e₀e₀e₁ + e₀e₁e₀ + e₁e₀e₀ has rank 3, and tensors of rank 2 come as close as one likes."""
-    w = database(["01", ".0"])
+    w = of_table(["01", ".0"])
     problem = Problem(w.astype(float), 2)
     point = np.random.default_rng(0).normal(size=problem.size)
     free = np.ones(problem.size, dtype=bool)
@@ -153,7 +140,7 @@ TABLES = [
 
 @pytest.mark.parametrize("rows", TABLES)
 def test_matrices_of_rank_one_are_in_the_span_and_complete_each_other(rows: list[str]) -> None:
-    array = concise(database(rows)).array
+    array = concise(of_table(rows)).array
     for quotient in quotients(array):
         a, b, c = quotient.array.shape
         slices = quotient.array.reshape(a * b, c)
@@ -168,18 +155,18 @@ def test_matrices_of_rank_one_are_in_the_span_and_complete_each_other(rows: list
 
 @pytest.mark.parametrize("rows", TABLES)
 def test_a_fit_keeps_the_matrices_of_rank_one_as_terms(rows: list[str]) -> None:
-    array = concise(database(rows)).array
+    array = concise(of_table(rows)).array
     known = min((slice_sum(array, mode) for mode in range(3)), key=len)
     among = quotients(array)
-    found = shorter(among, max(array.shape), known)
-    assert found is not None
-    assert found.adds_up_to(array)
-    assert tensor_rank(array, "Q").lower <= len(found) < len(known)
+    exact = shorter(among, max(array.shape), known)
+    assert exact is not None
+    assert exact.adds_up_to(array)
+    assert tensor_rank(array, "Q").lower <= len(exact) < len(known)
     shared = [
         all(
             any(
                 fmpq_mat([[x * y for x in u for y in v], one.entries()]).rank() == 1
-                for u, v, _ in found.permuted(quotient.order).terms
+                for u, v, _ in exact.permuted(quotient.order).terms
             )
             for one in quotient.ones
         )

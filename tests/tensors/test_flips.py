@@ -5,32 +5,19 @@ from __future__ import annotations
 import importlib
 import sys
 import time
-from typing import Any
 
 import numpy as np
 import pytest
 from flint import fmpq, fmpq_mat, fmpq_poly
 
-import lemmax.theory.tensors.search
+from lemmax.theory.tensors import search
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, Family, rational_terms
+from lemmax.theory.tensors.examples import matrix_product, of_table
+from lemmax.theory.tensors.search import flips
 from lemmax.theory.tensors.search.flips import shorten
 from lemmax.theory.tensors.search.lifting import lift, rational_reconstruction
-
-
-def of_table(rows: Any) -> Array:
-    """The database whose keys are the rows and whose entries are values."""
-    table = np.array(rows)
-    found: Array = (table[:, :, None] == np.arange(table.max() + 1)).astype(int)
-    return found
-
-
-def matrix_product(n: int) -> Array:
-    T = np.zeros((n * n, n * n, n * n), dtype=int)
-    for i, j, k in np.ndindex(n, n, n):
-        T[i * n + j, j * n + k, k * n + i] = 1
-    return T
 
 
 def polynomial_product(n: int, degree: int) -> Array:
@@ -72,9 +59,9 @@ N = np.arange(7)
 def test_known_ranks_are_reached(T: Array, rank: int) -> None:
     start = shortest_slices(T)
     assert len(start) > rank
-    found = shorten(T, start, target=rank)
-    assert len(found) == rank
-    assert found.adds_up_to(T)
+    shorter = shorten(T, start, target=rank)
+    assert len(shorter) == rank
+    assert shorter.adds_up_to(T)
 
 
 @pytest.mark.parametrize("seed", [0, 1])
@@ -82,10 +69,10 @@ def test_dense_tables_of_the_usual_size(seed: int) -> None:
     """Start 21 to 24; the rank of a generic tensor of this shape is 18."""
     T = random_table(12, 4, 8, seed)
     start = shortest_slices(T)
-    found = shorten(T, start, target=18)
+    shorter = shorten(T, start, target=18)
     assert len(start) >= 21
-    assert len(found) == 18
-    assert found.adds_up_to(T)
+    assert len(shorter) == 18
+    assert shorter.adds_up_to(T)
 
 
 def test_a_decomposition_mod_7_that_has_no_lift_is_refused() -> None:
@@ -97,9 +84,9 @@ def test_a_decomposition_mod_7_that_has_no_lift_is_refused() -> None:
     total = np.einsum("ri,rj,rk->ijk", keys, queries, values)
     assert ((total - CYCLE_3) % 7 == 0).all()
     assert lift(CYCLE_3, (keys, queries, values), 7) is None
-    found = shorten(CYCLE_3, shortest_slices(CYCLE_3), target=3, steps=300_000)
-    assert len(found) == 4
-    assert found.adds_up_to(CYCLE_3)
+    shorter = shorten(CYCLE_3, shortest_slices(CYCLE_3), target=3, steps=300_000)
+    assert len(shorter) == 4
+    assert shorter.adds_up_to(CYCLE_3)
 
 
 def test_what_does_not_add_up_mod_p_is_not_lifted() -> None:
@@ -115,10 +102,10 @@ def test_a_lift_with_points_that_are_no_small_numbers() -> None:
     vandermonde = [[fmpq(t) ** k for k in range(5)] for t in (0, 1, -1, 2, -2)]
     inverse = fmpq_mat(vandermonde).inv().transpose().tolist()
     third = np.array([[int(x.p) * pow(int(x.q), -1, 5) % 5 for x in row] for row in inverse])
-    found = lift(T, (values, values, third), 5)
-    assert found is not None
-    assert len(found) == 5
-    assert found.adds_up_to(T)
+    lifted = lift(T, (values, values, third), 5)
+    assert lifted is not None
+    assert len(lifted) == 5
+    assert lifted.adds_up_to(T)
 
 
 def test_never_longer_than_the_start_and_always_exact() -> None:
@@ -126,25 +113,25 @@ def test_never_longer_than_the_start_and_always_exact() -> None:
         T = random_table(4 + seed, 3, 4, seed)
         for mode in range(3):
             start = slice_sum(T, mode)
-            found = shorten(T, start, target=0, steps=20_000, seed=seed)
-            assert len(found) <= len(start)
-            assert found.adds_up_to(T)
+            shorter = shorten(T, start, target=0, steps=20_000, seed=seed)
+            assert len(shorter) <= len(start)
+            assert shorter.adds_up_to(T)
 
 
 def test_entries_other_than_0_and_1() -> None:
     T = np.random.default_rng(3).integers(-40, 41, (3, 3, 4))
     start = shortest_slices(T)
-    found = shorten(T, start, target=0, steps=5_000)
-    assert len(found) <= len(start)
-    assert found.adds_up_to(T)
+    shorter = shorten(T, start, target=0, steps=5_000)
+    assert len(shorter) <= len(start)
+    assert shorter.adds_up_to(T)
 
 
 def test_entries_that_no_walk_over_the_integers_can_hold() -> None:
     T = np.array([[[10**9, 0], [0, 10**9]], [[0, 10**9], [10**9, 0]]])
     start = shortest_slices(T)
-    found = shorten(T, start, target=2, steps=20_000)
-    assert len(found) == 2 < len(start)
-    assert found.adds_up_to(T)
+    shorter = shorten(T, start, target=2, steps=20_000)
+    assert len(shorter) == 2 < len(start)
+    assert shorter.adds_up_to(T)
 
 
 def test_starts_that_a_ring_does_not_have() -> None:
@@ -204,8 +191,9 @@ def test_without_numba_the_result_is_the_same(monkeypatch: pytest.MonkeyPatch) -
     loops = importlib.import_module("lemmax.theory.numbers.loops")
     monkeypatch.setattr(loops, "COMPILED", False)
     monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setattr(search, "flip_walk", None)  # the import below sets it, the end restores it
     plain = importlib.import_module(name)
-    monkeypatch.setattr(lemmax.theory.tensors.search, "flip_walk", plain)
+    monkeypatch.setattr(flips, "flip_walk", plain)
     assert not plain.COMPILED
     assert len(with_numba) < len(start)
     assert run() == with_numba

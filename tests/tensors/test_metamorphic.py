@@ -16,6 +16,7 @@ from lemmax.theory import Database, tensor_rank
 from lemmax.theory.tensors.arrays import Array, flattening_rank
 from lemmax.theory.tensors.below.koszul import koszul_bounds, koszul_matrix
 from lemmax.theory.tensors.below.quadrics import quadrics
+from lemmax.theory.tensors.examples import cyclic, of_table
 
 Field = Literal["Q", "R", "C"]
 FIELDS: tuple[Field, ...] = ("Q", "R", "C")
@@ -103,18 +104,8 @@ def test_no_lower_bound_exceeds_a_planted_decomposition(
     assert all(bound.value <= r for bound in koszul_bounds(T))
 
 
-def table(rows: list[list[int]]) -> Array:
-    entries = np.array(rows)
-    found: Array = (entries[:, :, None] == np.unique(entries)).astype(int)
-    return found
-
-
-def cyclic(n: int) -> Array:
-    return table([[(i + j) % n for j in range(n)] for i in range(n)])
-
-
-KLEIN = table([[i ^ j for j in range(4)] for i in range(4)])
-TIMES_4 = table([[i * j % 4 for j in range(4)] for i in range(4)])
+KLEIN = of_table([[i ^ j for j in range(4)] for i in range(4)])
+TIMES_4 = of_table([[i * j % 4 for j in range(4)] for i in range(4)])
 
 
 @pytest.mark.parametrize(
@@ -124,8 +115,8 @@ TIMES_4 = table([[i * j % 4 for j in range(4)] for i in range(4)])
         (cyclic(3), (4, 4, 3)),
         (cyclic(4), (5, 5, 4)),
         (cyclic(6), (8, 8, 6)),
-        (table([[max(i, j) for j in range(5)] for i in range(5)]), (5, 5, 5)),
-        (table([[min(i, j) for j in range(4)] for i in range(4)]), (4, 4, 4)),
+        (of_table([[max(i, j) for j in range(5)] for i in range(5)]), (5, 5, 5)),
+        (of_table([[min(i, j) for j in range(4)] for i in range(4)]), (4, 4, 4)),
     ],
 )
 def test_multiplication_tables_by_simultaneous_diagonalisation(
@@ -160,8 +151,8 @@ def test_koszul_flattening_of_one_term_has_a_central_binomial_rank(p: int) -> No
     u[0] = 1
     T = np.einsum("i,j,k->ijk", u, v, w)
     for mode, order in enumerate([(0, 1, 2), (1, 0, 2), (1, 2, 0)]):
-        found = flattening_rank(koszul_matrix(T.transpose(order), mode)[:, :, None], 0)
-        assert found == [0, 2, 6, 20][p]
+        rank = flattening_rank(koszul_matrix(T.transpose(order), mode)[:, :, None], 0)
+        assert rank == [0, 2, 6, 20][p]
 
 
 def test_koszul_flattening_gives_the_last_step_of_a_certificate() -> None:

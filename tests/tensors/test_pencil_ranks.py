@@ -17,8 +17,9 @@ from lemmax import checker
 from lemmax.checker import check
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.numbers.linear import real_roots
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening_rank
+from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
+from lemmax.theory.tensors.pencils.normal_forms import normal_rank, pencil, points, square
 
 Certify = Callable[..., checker.Verdict]
 Field = Literal["Q", "R", "C"]
@@ -58,7 +59,7 @@ class Blocks:
         for name, (coefficients, real) in FACTORS.items():
             degree = len(coefficients) - 1
             splits = degree == 1 or field == "C" or (field == "R" and real == degree)
-            exponents = [e for found, e in self.divisors if found == name]
+            exponents = [e for divisor, e in self.divisors if divisor == name]
             excess = max(excess, sum(1 for e in exponents if e > 1 or not splits))
         return sizes + excess
 
@@ -108,12 +109,12 @@ def kronecker(draw: st.DrawFn) -> tuple[Blocks, Array]:
 
 
 def unimodular(rng: Any, n: int) -> Array:
-    found = np.eye(n, dtype=int)
+    matrix = np.eye(n, dtype=int)
     for _ in range(n):
         i, j = rng.randrange(n), rng.randrange(n)
         if i != j:
-            found[i] += rng.choice([-1, 1]) * found[j]
-    return found
+            matrix[i] += rng.choice([-1, 1]) * matrix[j]
+    return matrix
 
 
 @pytest.mark.claim(
@@ -180,10 +181,10 @@ def test_pencil_rank_square_regular_enlargement(pair: tuple[Array, Array]) -> No
     if not concise_pencil(A, B):
         return
     m, n = A.shape
-    first, second = pencils.square(flint(A), flint(B))
-    size = m + n - pencils.normal_rank(flint(A), flint(B))
+    first, second = square(flint(A), flint(B))
+    size = m + n - normal_rank(flint(A), flint(B))
     assert (first.nrows(), first.ncols()) == (size, size)
-    assert any((first + second * fmpq(x)).det() for x in islice(pencils.points(), size + 1))
+    assert any((first + second * fmpq(x)).det() for x in islice(points(), size + 1))
     for small, large in ((A, first), (B, second)):
         assert [row[:n] for row in large.tolist()[:m]] == flint(small).tolist()
 
@@ -196,11 +197,11 @@ def test_pencil_rank_pole_placement_takes_delta_steps(
     A, B = pair
     if not concise_pencil(A, B):
         return
-    form = pencils.pencil(A, B)
-    found = pencils.decomposition(form, field)
-    assert found.adds_up_to(np.stack([A, B], axis=2))
-    assert len(found) <= form.rank(field)
-    for family in found.families:
+    form = pencil(A, B)
+    terms = pencil_decomposition(form, field)
+    assert terms.adds_up_to(np.stack([A, B], axis=2))
+    assert len(terms) <= form.rank(field)
+    for family in terms.families:
         assert field == "C" or (field == "R" and real_roots(family.modulus) == len(family))
 
 

@@ -20,14 +20,16 @@ from jsonschema import Draft202012Validator
 from lemmax import checker
 from lemmax.checker import LIMITS, NotACertificate, check
 from lemmax.theory.tensors.above.slices import slice_sum
-from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.arrays import mapped
+from lemmax.theory.tensors.examples import of_table
 from lemmax.theory.tensors.files import NotADecomposition
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
-from lemmax.theory.tensors.search.common_terms import mapped
 from lemmax.theory.tensors.search.least_squares import Problem, descend
-from lemmax.theory.tensors.search.real_terms import EQUATIONS, RealDecomposition, real_fit
+from lemmax.theory.tensors.search.real_fits import EQUATIONS, real_fit
+from lemmax.theory.tensors.search.real_terms import RealDecomposition
 
 Certificate = dict[str, Any]
+Accepted = Callable[[Certificate], bool | None]
 SCHEMA = (
     Path(checker.__file__).parent
     / "theory"
@@ -37,37 +39,24 @@ SCHEMA = (
 )
 
 
-def database(rows: list[str]) -> Array:
-    values = sorted(set("".join(rows)) - {"."})
-    return np.array([[[int(x == v) for v in values] for x in row] for row in rows])
-
-
-PATH = database(["01.", "101", ".10"])
-TABLE = database(["1233", "0033", "0131", "1311", "2200", "3332", "3113"])
+PATH = of_table(["01.", "101", ".10"])
+TABLE = of_table(["1233", "0033", "0131", "1311", "2200", "3332", "3113"])
 
 
 @cache
 def path() -> TensorRank:
     """P₃ over R: the pencil knows three conjugate terms, and here they are in a ball."""
-    found = real_fit(PATH, 3)
-    assert found is not None
-    return replace(tensor_rank(PATH, "R"), real=found)
+    real = real_fit(PATH, 3)
+    assert real is not None
+    return replace(tensor_rank(PATH, "R"), real=real)
 
 
 @cache
 def table() -> TensorRank:
     """A total table of seven keys, four queries and four values, open before."""
-    found = real_fit(TABLE, 8)
-    assert found is not None
-    return tensor_rank(TABLE, "R").with_real(found)
-
-
-def holds(certificate: Certificate) -> bool | None:
-    """Whether it holds; None if it is no certificate."""
-    try:
-        return check(certificate).holds
-    except NotACertificate:
-        return None
+    real = real_fit(TABLE, 8)
+    assert real is not None
+    return tensor_rank(TABLE, "R").with_real(real)
 
 
 def test_the_path_has_three_real_terms_and_no_three_rational_ones() -> None:
@@ -93,12 +82,12 @@ def test_the_ball_holds_the_irrational_numbers() -> None:
 @pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
 def test_the_order_of_the_modes_does_not_matter(order: tuple[int, int, int]) -> None:
     turned = PATH.transpose(order)
-    found = real_fit(turned, 3)
-    assert found is not None
-    assert found.proves(turned)
+    real = real_fit(turned, 3)
+    assert real is not None
+    assert real.proves(turned)
     back = [order.index(m) for m in range(3)]
-    assert found.permuted(back).proves(PATH)
-    assert not found.permuted(back).proves(PATH + 1)
+    assert real.permuted(back).proves(PATH)
+    assert not real.permuted(back).proves(PATH + 1)
 
 
 def test_a_table_is_closed_over_the_reals() -> None:
@@ -260,18 +249,18 @@ BALL = {
 
 
 @pytest.mark.parametrize("name", BALL)
-def test_corrupted_balls_are_rejected(name: str) -> None:
+def test_corrupted_balls_are_rejected(name: str, accepted: Accepted) -> None:
     certificate = copy.deepcopy(table().certificate())
     change, expected = BALL[name]
     change(certificate)
-    assert holds(certificate) is expected
+    assert accepted(certificate) is expected
 
 
 @pytest.mark.parametrize("field", ["maps", "centre", "free", "radius"])
-def test_a_ball_without_a_field_is_no_certificate(field: str) -> None:
+def test_a_ball_without_a_field_is_no_certificate(field: str, accepted: Accepted) -> None:
     certificate = copy.deepcopy(path().certificate())
     del certificate["ball"][field]
-    assert holds(certificate) is None
+    assert accepted(certificate) is None
 
 
 def test_too_many_equations_are_refused() -> None:
@@ -284,9 +273,9 @@ def test_too_many_equations_are_refused() -> None:
         check(certificate)
 
 
-def test_a_border_has_no_ball() -> None:
+def test_a_border_has_no_ball(accepted: Accepted) -> None:
     """W has rank 3; two terms come close to it, and no ball around them passes."""
-    w = database(["01", ".0"])
+    w = of_table(["01", ".0"])
     assert real_fit(w, 2) is None
     problem = Problem(w.astype(float), 2)
     point = np.random.default_rng(0).normal(size=problem.size)
@@ -300,7 +289,7 @@ def test_a_border_has_no_ball() -> None:
     for exponent in range(0, 64, 4):
         radius = str(Fraction(1, 2**exponent))
         ball = {"maps": [[], [], []], "centre": centre, "free": free, "radius": radius}
-        assert holds(certificate | {"ball": ball}) is False
+        assert accepted(certificate | {"ball": ball}) is False
 
 
 def test_a_sum_has_exact_terms_and_a_ball() -> None:
@@ -324,18 +313,18 @@ def test_a_sum_has_exact_terms_and_a_ball() -> None:
 
 def test_a_repeated_key_is_carried_along() -> None:
     array = np.concatenate([PATH, PATH[:1] + PATH[1:2]])
-    found = real_fit(array, 3)
-    assert found is not None
-    assert check(replace(tensor_rank(array, "R"), real=found).certificate()).holds
+    real = real_fit(array, 3)
+    assert real is not None
+    assert check(replace(tensor_rank(array, "R"), real=real).certificate()).holds
 
 
 def test_real_terms_say_nothing_over_the_rationals() -> None:
-    found = table().real
-    assert found is not None
+    real = table().real
+    assert real is not None
     with pytest.raises(NotADecomposition, match="over Q"):
-        tensor_rank(TABLE, "Q").with_real(found)
+        tensor_rank(TABLE, "Q").with_real(real)
     with pytest.raises(NotADecomposition, match="not proved"):
-        tensor_rank(2 * TABLE, "R").with_real(found)
+        tensor_rank(2 * TABLE, "R").with_real(real)
     longer = real_fit(PATH, 4)
     assert longer is not None
     assert path().with_real(longer).upper == 3

@@ -19,9 +19,11 @@ from lemmax import checker
 from lemmax.checker import NotACertificate, check
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.below.quadrics import quadrics
+from lemmax.theory.tensors.examples import cyclic, of_table
 from lemmax.theory.tensors.ranks import tensor_rank
 
 Certificate = dict[str, Any]
+Accepted = Callable[[Certificate], bool | None]
 SCHEMA = (
     Path(checker.__file__).parent
     / "theory"
@@ -40,18 +42,18 @@ def random_tensor(rng: random.Random, most: int = 4) -> Array:
 def total(certificate: Certificate) -> Any:
     """The sum of the rational terms, by numpy over fractions: the second opinion."""
     shape = certificate["tensor"]["shape"]
-    found = np.full(shape, Fraction(0), dtype=object)
+    entries = np.full(shape, Fraction(0), dtype=object)
     for term in certificate["terms"]:
         u, v, w = (np.array([Fraction(x) for x in part], dtype=object) for part in term)
-        found = found + u[:, None, None] * v[None, :, None] * w[None, None, :]
-    return found
+        entries = entries + u[:, None, None] * v[None, :, None] * w[None, None, :]
+    return entries
 
 
 def dense(certificate: Certificate) -> Any:
-    found = np.full(certificate["tensor"]["shape"], Fraction(0), dtype=object)
+    entries = np.full(certificate["tensor"]["shape"], Fraction(0), dtype=object)
     for i, j, k, x in certificate["tensor"]["entries"]:
-        found[i, j, k] = Fraction(x)
-    return found
+        entries[i, j, k] = Fraction(x)
+    return entries
 
 
 def test_true_certificates_hold_and_fit_the_schema() -> None:
@@ -67,17 +69,6 @@ def test_true_certificates_hold_and_fit_the_schema() -> None:
             assert (total(certificate) == dense(certificate)).all()
 
 
-def table(rows: list[str]) -> Array:
-    values = sorted(set("".join(rows)) - {"."})
-    return np.array([[[int(x == v) for v in values] for x in row] for row in rows])
-
-
-def cyclic(n: int) -> Array:
-    return np.array(
-        [[[int((i + j) % n == k) for k in range(n)] for j in range(n)] for i in range(n)]
-    )
-
-
 def varied(rng: random.Random) -> Array:
     """Tensors whose honest proofs use every lemma."""
     kind = rng.randrange(5)
@@ -91,7 +82,7 @@ def varied(rng: random.Random) -> Array:
             T[0] = np.eye(m, dtype=int)
         return T.transpose(rng.sample(range(3), 3))
     if kind == 2:  # saturated tables: transversals
-        return table(
+        return of_table(
             rng.choice(
                 [["010", "110", "020", "012"], ["00", "01", "10"], ["001", "101", "011", "002"]]
             )
@@ -99,7 +90,13 @@ def varied(rng: random.Random) -> Array:
     if kind == 3:  # generic slices: Koszul flattenings
         return np.array([rng.randint(-9, 9) for _ in range(48)]).reshape(3, 4, 4)
     return rng.choice(  # quadrics, cycles and paths
-        [cyclic(3), cyclic(4), cyclic(5), table(["01", "12", "20"]), table(["01.", "101", ".10"])]
+        [
+            cyclic(3),
+            cyclic(4),
+            cyclic(5),
+            of_table(["01", "12", "20"]),
+            of_table(["01.", "101", ".10"]),
+        ]
     )
 
 
@@ -129,15 +126,7 @@ def changed(rng: random.Random, value: Any) -> Any:
     return value
 
 
-def check_of(certificate: Certificate) -> bool | None:
-    """Whether it holds; None if it is no certificate."""
-    try:
-        return check(certificate).holds
-    except NotACertificate:
-        return None
-
-
-def test_a_lower_bound_above_a_decomposition_is_never_accepted() -> None:
+def test_a_lower_bound_above_a_decomposition_is_never_accepted(accepted: Accepted) -> None:
     """The terms in the certificate show R ≤ u; every proof of u + 1 must therefore fail."""
     rng = random.Random(2)
     rejected: dict[str, int] = {}
@@ -155,7 +144,7 @@ def test_a_lower_bound_above_a_decomposition_is_never_accepted() -> None:
         else:
             for _ in range(rng.randint(0, 2)):
                 forged["proof"] = changed(rng, forged["proof"])
-        verdict = check_of(forged)
+        verdict = accepted(forged)
         if verdict is None:  # the change went too far: nothing to learn
             continue
         assert not verdict, forged
@@ -165,13 +154,13 @@ def test_a_lower_bound_above_a_decomposition_is_never_accepted() -> None:
     assert {"flattening", "transversal", "koszul", "jet", "eigenvalue"} <= set(rejected), rejected
 
 
-def test_proofs_over_one_field_do_not_pass_for_another() -> None:
+def test_proofs_over_one_field_do_not_pass_for_another(accepted: Accepted) -> None:
     """The path P3 has rank 3 over R: proofs of 4 over Q, and all changes of them, must fail."""
-    path = table(["01.", "101", ".10"])
+    path = of_table(["01.", "101", ".10"])
     over_q, over_r = (tensor_rank(path, field).certificate() for field in ("Q", "R"))
     assert (over_q["lower"], over_r["upper"]) == (4, 3)
     cycle_r, cycle_c = (
-        tensor_rank(table(["01", "12", "20"]), field).certificate() for field in ("R", "C")
+        tensor_rank(of_table(["01", "12", "20"]), field).certificate() for field in ("R", "C")
     )
     assert (cycle_r["lower"], cycle_c["upper"]) == (4, 3)
     rng = random.Random(5)
@@ -184,14 +173,14 @@ def test_proofs_over_one_field_do_not_pass_for_another() -> None:
             forged["proof"] = copy.deepcopy(proof["proof"])
             for _ in range(rng.randint(0, 2)):
                 forged["proof"] = changed(rng, forged["proof"])
-            verdict = check_of(forged)
+            verdict = accepted(forged)
             assert not verdict
             rejected += verdict is False
     assert rejected >= 60
 
 
 @pytest.mark.parametrize("lemma", ["quadrics", "quadric-pencil"])
-def test_second_order_proofs_are_not_bent(lemma: str) -> None:
+def test_second_order_proofs_are_not_bent(lemma: str, accepted: Accepted) -> None:
     """Tables of Z2 × Z2 (rank 4) with the proofs of other tables, bent to say 5."""
     rng = random.Random(6)
     klein = np.array([[[int(i ^ j == k) for k in range(4)] for j in range(4)] for i in range(4)])
@@ -210,7 +199,7 @@ def test_second_order_proofs_are_not_bent(lemma: str) -> None:
                 forged["proof"] = copy.deepcopy(list(bound.steps))
                 for _ in range(rng.randint(0, 2)):
                     forged["proof"] = changed(rng, forged["proof"])
-                assert not check_of(forged)
+                assert not accepted(forged)
 
 
 def generic() -> Array:

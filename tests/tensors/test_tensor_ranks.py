@@ -9,27 +9,20 @@ import pytest
 from hypothesis import given
 
 from lemmax.checker import check
+from lemmax.constructions.wong.examples import figure_1
 from lemmax.strategies import databases
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
+from lemmax.theory.tensors.examples import cyclic
 from lemmax.theory.tensors.pipeline import solve
 from lemmax.theory.tensors.ranks import tensor_rank
 
-FIGURE_1 = [
-    ("Astrid", "born_in", "Singapore"),
-    ("Bernard", "born_in", "Singapore"),
-    ("Colin", "born_in", "Malaysia"),
-    ("Astrid", "lives_in", "Malaysia"),
-    ("Bernard", "lives_in", "Singapore"),
-    ("Colin", "lives_in", "Malaysia"),
-    ("Malaysia", "currency", "Ringgit"),
-    ("Singapore", "currency", "Dollar"),
-]
+FIGURE_1 = figure_1()
 
 
 @pytest.mark.parametrize("field", ["Q", "R", "C"])
 def test_example_2_2_has_rank_5(field: Any) -> None:
-    result = tensor_rank(Database.from_triples(FIGURE_1), field)
+    result = tensor_rank(FIGURE_1, field)
     assert (result.lower, result.upper, result.rank) == (5, 5, 5)
     assert check(result.certificate()).holds
 
@@ -86,7 +79,7 @@ def test_private_columns_are_always_exact(db: Database) -> None:
 
 
 def test_the_terms_are_readable_facts() -> None:
-    lines = tensor_rank(Database.from_triples(FIGURE_1)).in_words()
+    lines = tensor_rank(FIGURE_1).in_words()
     assert len(lines) == 5
     assert any("currency" in line and "Ringgit" in line for line in lines)
     assert all(" × " in line and " → " in line for line in lines)
@@ -118,36 +111,31 @@ def test_entries_divisible_by_the_prime_only_weaken_the_bound() -> None:
         assert check(result.certificate()).holds
 
 
-def shifts(n: int) -> Any:
-    """The table of the cyclic group: three keys, queries and values have rank 4 over R."""
-    return np.eye(n, dtype=int)[np.add.outer(np.arange(n), np.arange(n)) % n]
-
-
 def test_the_cheap_bounds_are_found_in_no_time() -> None:
-    late = tensor_rank(shifts(5), seconds=1e-9)
+    late = tensor_rank(cyclic(5), seconds=1e-9)
     assert late.stopped
     assert late.lower < late.upper <= 25
     assert check(late.certificate()).holds
-    free = tensor_rank(shifts(5))
+    free = tensor_rank(cyclic(5))
     assert not free.stopped
     assert late.lower <= free.lower <= free.upper <= late.upper
 
 
 def test_time_enough_changes_nothing() -> None:
-    free, timed = tensor_rank(shifts(4)), tensor_rank(shifts(4), seconds=3600)
+    free, timed = tensor_rank(cyclic(4)), tensor_rank(cyclic(4), seconds=3600)
     assert not timed.stopped
     assert timed.certificate() == free.certificate()
 
 
 def test_a_rank_that_is_known_was_not_stopped_by_time() -> None:
-    result = tensor_rank(Database.from_triples(FIGURE_1), seconds=1e-9)
+    result = tensor_rank(FIGURE_1, seconds=1e-9)
     assert result.rank == 5
     assert not result.stopped
 
 
 def test_one_stopped_summand_stops_the_sum() -> None:
     both = np.zeros((7, 7, 7), dtype=int)
-    both[:5, :5, :5], both[5:, 5:, 5:] = shifts(5), shifts(2)
+    both[:5, :5, :5], both[5:, 5:, 5:] = cyclic(5), cyclic(2)
     assert tensor_rank(both, seconds=1e-9).stopped
     assert not solve(both, "R", None).stopped
 
@@ -155,4 +143,4 @@ def test_one_stopped_summand_stops_the_sum() -> None:
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), 1e300])
 def test_a_time_that_cannot_be_used_is_one_sentence(seconds: float) -> None:
     with pytest.raises(LemmaxError, match=r"not a time to search.*\.$"):
-        tensor_rank(shifts(3), seconds=seconds)
+        tensor_rank(cyclic(3), seconds=seconds)

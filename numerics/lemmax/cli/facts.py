@@ -125,8 +125,9 @@ def rank(
     from lemmax.cli import rank_view
     from lemmax.theory.certificates.writing import write_certificate
     from lemmax.theory.facts.database import Database
+    from lemmax.theory.tensors.fields import known_field
     from lemmax.theory.tensors.files import read_decomposition, write_decomposition
-    from lemmax.theory.tensors.ranks import known_field, tensor_rank
+    from lemmax.theory.tensors.ranks import tensor_rank
 
     given = None if decomposition is None else read_decomposition(decomposition)
     result = tensor_rank(Database.read(facts), known_field(field), seconds=seconds)

@@ -20,7 +20,9 @@ from lemmax.numerics.training.streams import canonical
 from lemmax.numerics.training.workers import checked_workers, connected, finished
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database, Fact
-from lemmax.theory.tensors.ranks import known_field, tensor_rank, usable_seconds
+from lemmax.theory.tensors.fields import known_field
+from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.search.clock import usable_seconds
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,3 @@ def _subtract(
             row[j] = value
         else:
             row.pop(j, None)
-
-
-# The names that the rooms of the tensors still use.
-kernel, left_kernel, left_kernel_modulo = null_space, left_null_space, left_null_space_modulo

@@ -101,6 +101,3 @@ def null_space(matrix: Residues) -> Residues:
 def multiply(left: Residues, right: Residues) -> Residues:
     """The product of two matrices mod the prime."""
     return product(left, right, MERSENNE_31)
-
-
-PRIME, kernel = MERSENNE_31, null_space  # the names that the rooms of the tensors still use

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -16,7 +17,7 @@ from lemmax.theory.numbers.rank import certified_rank
 Array: TypeAlias = NDArray[Any]
 """A three-way array of integers: int64, or Python integers where they are longer."""
 
-_WORD = 2**31
+_MACHINE = 2**31  # sums of products of smaller entries stay within int64
 
 
 def tensor_array(data: Any) -> Array:
@@ -44,7 +45,7 @@ def tensor_array(data: Any) -> Array:
     else:
         entries = np.array([_integer(x) for x in array.ravel()], dtype=object)
     entries = entries.reshape(array.shape)
-    small = max(abs(int(x)) for x in entries.ravel()) < _WORD
+    small = max(abs(int(x)) for x in entries.ravel()) < _MACHINE
     return entries.astype(np.int64) if small else entries
 
 
@@ -71,6 +72,16 @@ def flattening(array: Array, mode: int) -> Array:
 def slices(array: Array, mode: int) -> list[Array]:
     """The slices of one mode as matrices; the two other modes keep their order."""
     return list(np.moveaxis(array, mode, 0))
+
+
+def mapped(array: Array, mode: int, rows: Sequence[Sequence[int]]) -> Array:
+    """The tensor with an integer matrix applied to one mode.
+
+    >>> mapped(tensor_array([[[1, 2], [3, 4]]]), 2, [[1, 1]]).tolist()
+    [[[3], [7]]]
+    """
+    product = np.tensordot(np.array(rows, dtype=array.dtype), array, (1, mode))
+    return np.moveaxis(product, 0, mode)
 
 
 def _compact(matrix: Array) -> list[list[int]]:

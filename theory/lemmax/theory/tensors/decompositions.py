@@ -122,7 +122,7 @@ class Decomposition(Typeset):
         return Decomposition(self.shape, self.terms + other.terms, self.families + other.families)
 
     def factor(self, mode: int) -> fmpq_mat:
-        """The factor matrix of the rational terms: one row a term."""
+        """The factor matrix of the rational terms: one row per term."""
         return fmpq_mat([list(term[mode]) for term in self.terms])
 
     def tensor(self) -> list[list[list[fmpq]]]:

@@ -30,7 +30,7 @@ def combination(vector: Vector, names: Names) -> str:
 
 
 def in_words(decomposition: Decomposition, names: Sequence[Names]) -> list[str]:
-    """One line a term, such as ``{b, c} × {born_in, lives_in} → Singapore``.
+    """One line per term, such as ``{b, c} × {born_in, lives_in} → Singapore``.
 
     A line reads: where a key and a query are both named, the cell gets the value; lines add up.
     """

@@ -1,8 +1,8 @@
 """Decompositions as ⟨L, R, P⟩ in SMS files, the form in which bilinear algorithms are published.
 
-L and R have one row a term, P one column a term: term t is L[t, :] ⊗ R[t, :] ⊗ P[:, t]. An SMS file
-starts with ``rows columns R``, has one line ``i j value`` for each nonzero entry, counted from one,
-and ends with ``0 0 0``. Values are integers or fractions.
+L and R have one row per term, P one column per term: term t is L[t, :] ⊗ R[t, :] ⊗ P[:, t]. An SMS
+file starts with ``rows columns R``, has one line ``i j value`` for each nonzero entry, counted from
+one, and ends with ``0 0 0``. Values are integers or fractions.
 """
 
 from __future__ import annotations
@@ -97,13 +97,13 @@ def read_sms(path: str | Path) -> list[list[fmpq]]:
             f"{path} is a matrix of {rows} by {columns}, which is no good size."
         )
     matrix = [[fmpq(0)] * columns for _ in range(rows)]
-    for number, words in lines[1:]:
-        if words == ["0", "0", "0"]:
+    for number, fields in lines[1:]:
+        if fields == ["0", "0", "0"]:
             return matrix
-        if len(words) != 3 or not all(x.isdecimal() for x in words[:2]):
+        if len(fields) != 3 or not all(x.isdecimal() for x in fields[:2]):
             raise NotADecomposition(f"{path}, line {number}: an entry is 'row column value'.")
-        i, j = int(words[0]), int(words[1])
+        i, j = int(fields[0]), int(fields[1])
         if not (1 <= i <= rows and 1 <= j <= columns):
             raise NotADecomposition(f"{path}, line {number}: ({i}, {j}) is outside the matrix.")
-        matrix[i - 1][j - 1] = rational(words[2])
+        matrix[i - 1][j - 1] = rational(fields[2])
     raise NotADecomposition(f"{path} does not end with the line '0 0 0'.")

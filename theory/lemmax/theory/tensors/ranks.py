@@ -5,34 +5,29 @@ from __future__ import annotations
 import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, get_args
+from typing import Any
 
 import numpy as np
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.tensors.arrays import Array, tensor_array
 from lemmax.theory.tensors.below.algebras import alder_strassen
-from lemmax.theory.tensors.below.chains import LowerBound, flattening_bound
+from lemmax.theory.tensors.below.chains import LowerBound
+from lemmax.theory.tensors.below.flattenings import flattening_bound, recomputed
+from lemmax.theory.tensors.bounds import Bounds
 from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.descriptions import in_words
+from lemmax.theory.tensors.fields import Field, known_field
 from lemmax.theory.tensors.files import NotADecomposition
-from lemmax.theory.tensors.pipeline import Field, Solution, realise, solve
-from lemmax.theory.tensors.search.least_squares import late
-from lemmax.theory.tensors.search.real_terms import RealDecomposition, real_fit
+from lemmax.theory.tensors.pipeline import solve
+from lemmax.theory.tensors.search.clock import late, usable_seconds
+from lemmax.theory.tensors.search.real_fits import real_fit
+from lemmax.theory.tensors.search.real_terms import RealDecomposition
 
 _EXACT = 0.9  # the share of the time for exact terms; the rest is for real ones
-
-
-class UnknownField(LemmaxError):
-    """A field other than the rational, the real and the complex numbers."""
-
-
-class UnusableTime(LemmaxError):
-    """A time to search that is no positive number of seconds, or more than a year."""
 
 
 @dataclass(frozen=True)
@@ -57,8 +52,8 @@ class TensorRank(Interval, Typeset):
     lemmax does not prove; ``names`` are the keys, queries and values; ``stopped`` says that time
     ended the search.
 
-    >>> found = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
-    >>> found.lower, found.upper, len(found.decomposition), found.certificate()["kind"]
+    >>> result = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
+    >>> result.lower, result.upper, len(result.decomposition), result.certificate()["kind"]
     (2, 2, 2, 'tensor-rank')
     """
 
@@ -165,36 +160,6 @@ def tensor_fields(array: Array) -> dict[str, Any]:
     }
 
 
-def known_field(name: str) -> Field:
-    """The name itself, where it is that of a field.
-
-    >>> known_field("C")
-    'C'
-    """
-    for field in get_args(Field):
-        if field == name:
-            found: Field = field
-            return found
-    raise UnknownField(f"{name!r} is not a field that lemmax knows: Q, R or C.")
-
-
-LONGEST = 365 * 24 * 3600  # seconds
-
-
-def usable_seconds(seconds: float) -> float:
-    """The seconds themselves, where they are a time to search.
-
-    >>> usable_seconds(0.5)
-    0.5
-    """
-    if not 0 < seconds <= LONGEST:  # false for NaN too
-        raise UnusableTime(
-            f"{seconds} is not a time to search: give more than 0 seconds and at most a year, "
-            f"{LONGEST} seconds."
-        )
-    return seconds
-
-
 def tensor_rank(
     db_or_array: Any, field: Field = "R", *, seconds: float | None = None
 ) -> TensorRank:
@@ -253,35 +218,35 @@ def tensor_rank(
         nothing = Decomposition((a, b, c))
         return TensorRank(array, field, flattening_bound(array, 0), nothing, names=names)
     ending = deadline if seconds is None or field == "Q" else start + _EXACT * seconds
-    solution = solve(array, field, ending)
-    if not solution.decomposition.adds_up_to(array):
+    bounds = solve(array, field, ending)
+    if not bounds.decomposition.adds_up_to(array):
         raise AssertionError("the terms do not add up to the tensor")
-    bound = realise(array, solution.best)
-    result = TensorRank(array, field, bound, solution.decomposition, solution.reasons, (), names)
+    bound = recomputed(array, bounds.lower)
+    result = TensorRank(array, field, bound, bounds.decomposition, bounds.reasons, (), names)
     if result.rank is None and deadline is not None and field != "Q":
         result = _with_real_terms(result, deadline)
     if result.rank is not None:
         return result
-    return replace(result, cited=cited(result, solution), stopped=solution.stopped)
+    return replace(result, cited=cited(result, bounds), stopped=bounds.stopped)
 
 
 def _with_real_terms(result: TensorRank, deadline: float) -> TensorRank:
     """The result with real terms that are proved to exist, as few as are found in time."""
     while result.rank is None and not late(deadline):
-        found = real_fit(result.array, result.upper - 1, deadline=deadline)
-        if found is None:
+        terms = real_fit(result.array, result.upper - 1, deadline=deadline)
+        if terms is None:
             break
-        result = result.with_real(found)
+        result = result.with_real(terms)
     return result
 
 
-def cited(result: TensorRank, solution: Solution) -> tuple[Cited, ...]:
+def cited(result: TensorRank, bounds: Bounds) -> tuple[Cited, ...]:
     """Lower bounds above the proved one, by theorems whose hypotheses hold for this tensor."""
-    found = []
-    if solution.cited:
-        found.append(
+    theorems = []
+    if bounds.cited:
+        theorems.append(
             Cited(
-                result.lower + solution.cited,
+                result.lower + bounds.cited,
                 "JáJá and Takche 1986: ranks add up in a direct sum with a summand that has a "
                 "mode of size at most two",
                 "all summands but one have such a mode, after concision",
@@ -289,14 +254,14 @@ def cited(result: TensorRank, solution: Solution) -> tuple[Cited, ...]:
         )
     algebra = alder_strassen(_aligned(result), result.field)
     if algebra is not None and algebra > result.lower:
-        found.append(
+        theorems.append(
             Cited(
                 algebra,
                 "Alder and Strassen 1981: R(A) ≥ 2 dim A - (number of maximal two-sided ideals)",
                 "the table is associative and has a unit",
             )
         )
-    return tuple(found)
+    return tuple(theorems)
 
 
 def _aligned(result: TensorRank) -> Array:

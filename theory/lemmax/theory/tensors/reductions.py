@@ -74,12 +74,12 @@ def _basis(array: Array, mode: int) -> tuple[list[int], fmpq_mat]:
         columns = independent(fmpq_mat([ordered.tolist()[i] for i in chosen]).transpose().tolist())
         expansion = _expansion(ordered, chosen, columns)
         assert expansion is not None
-    found = sorted(chosen, key=lambda i: order[i])
+    kept = sorted(chosen, key=lambda i: order[i])
     position = {i: n for n, i in enumerate(chosen)}
     back = {original: i for i, original in enumerate(order)}
     table = expansion.tolist()
-    return [order[i] for i in found], fmpq_mat(
-        [[table[back[k]][position[i]] for i in found] for k in range(size)]
+    return [order[i] for i in kept], fmpq_mat(
+        [[table[back[k]][position[i]] for i in kept] for k in range(size)]
     )
 
 
@@ -106,11 +106,11 @@ def components(array: Array) -> list[tuple[list[int], list[int], list[int]]]:
     graph: nx.Graph[tuple[int, int]] = nx.Graph()
     for i, j, k in zip(*(part.tolist() for part in array.nonzero()), strict=True):
         graph.add_edges_from([((0, i), (1, j)), ((1, j), (2, k))])
-    found = []
+    summands = []
     for piece in nx.connected_components(graph):
         sides = [sorted(i for m, i in piece if m == mode) for mode in range(3)]
-        found.append((sides[0], sides[1], sides[2]))
-    return sorted(found, key=lambda sides: (-sum(map(len, sides)), sides))
+        summands.append((sides[0], sides[1], sides[2]))
+    return sorted(summands, key=lambda sides: (-sum(map(len, sides)), sides))
 
 
 def restricted(array: Array, keep: tuple[list[int], list[int], list[int]]) -> Array:

@@ -24,7 +24,7 @@ from lemmax.theory.facts.database import Database, Token
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.tensors.above.slices import spanning_tree
-from lemmax.theory.tensors.pipeline import Field
+from lemmax.theory.tensors.fields import Field
 from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
 from lemmax.theory.wong.layer_tensors import flattening_ranks
 

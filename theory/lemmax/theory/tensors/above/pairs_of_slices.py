@@ -1,7 +1,8 @@
 """Upper bounds from pairs of slices: each pair is a pencil, whose rank is known exactly.
 
 The slices of a mode, and for a database also the domain Dom = Σ_v D_v, which may stand for any one
-of the D_v, are divided into pairs and single slices; all divisions are compared.
+of the D_v, are divided into pairs and single slices; all divisions are compared. Cost: one pencil
+for each of at most 21 pairs.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from itertools import combinations
 import numpy as np
 from flint import fmpq
 
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.above.pivots import domain, is_database
 from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.arrays import Array, rank_modulo, slices
 from lemmax.theory.tensors.decompositions import Decomposition
-from lemmax.theory.tensors.pencils import Field
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
+from lemmax.theory.tensors.pencils.normal_forms import pencil
 from lemmax.theory.tensors.reductions import concise
 
 LARGEST = 6
@@ -64,13 +66,13 @@ def pair_split(array: Array, mode: int, field: Field) -> Decomposition | None:
 def _coordinates(n: int, used: list[int]) -> dict[int, list[int]]:
     """The dual coordinates of the parts: with Dom for D_w, D_v goes to e_v - e_w and Dom to e_w."""
     missing = next((v for v in range(n) if v not in used), None)
-    found = {}
+    dual = {}
     for i in used:
         if i == n:
-            found[i] = [int(k == missing) for k in range(n)]
+            dual[i] = [int(k == missing) for k in range(n)]
         else:
-            found[i] = [int(k == i) - int(missing is not None and k == missing) for k in range(n)]
-    return found
+            dual[i] = [int(k == i) - int(missing is not None and k == missing) for k in range(n)]
+    return dual
 
 
 def _division(mask: int, costs: dict[int, int]) -> tuple[int, tuple[int, ...]]:
@@ -97,7 +99,7 @@ def _pencil_rank(first: Array, second: Array, field: Field) -> int:
         return 0
     if core.shape[0] < 2:
         return rank_modulo(core[0])
-    return pencils.pencil(core[0], core[1]).rank(field)
+    return pencil(core[0], core[1]).rank(field)
 
 
 def _shortest(stack: Array, mode: int, field: Field) -> Decomposition:
@@ -110,5 +112,5 @@ def _shortest(stack: Array, mode: int, field: Field) -> Decomposition:
     first, second = np.moveaxis(core.array, mode, 0)
     order = [0, 1]
     order.insert(mode, 2)
-    form = pencils.pencil(first, second)
-    return core.extend(pencils.decomposition(form, field).permuted(order))
+    form = pencil(first, second)
+    return core.extend(pencil_decomposition(form, field).permuted(order))

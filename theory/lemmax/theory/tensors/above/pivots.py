@@ -8,7 +8,8 @@ and the *column pivot* chooses for every column q a value w_q among those of the
 
     D = Σ_q 1_{Dom_q}⊗e_q⊗e_{w_q} + Σ_q Σ_{v≠w_q} 1_{f_q=v}⊗e_q⊗(e_v - e_{w_q}),
 
-so that R ≤ Σ_q (|V_q| - 1) + Σ_w rank(Dom on the columns with pivot w).
+so that R ≤ Σ_q (|V_q| - 1) + Σ_w rank(Dom on the columns with pivot w). Cost: an exact echelon form
+for each pivot; choosing the pivots is a search for a smallest transversal, or over all splits.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ import numpy as np
 
 from lemmax.theory.tensors.above.slices import along
 from lemmax.theory.tensors.arrays import Array, matrix_rank, rank_modulo
-from lemmax.theory.tensors.below.transversals import TooManySets, greedy_transversal, transversal
 from lemmax.theory.tensors.decompositions import Decomposition, rank_factorisation, rational_terms
+from lemmax.theory.tensors.transversals import TooManySets, greedy_transversal, transversal
 
 ALL_SPLITS = 9  # columns whose 3ⁿ splits are compared
 
@@ -30,8 +31,8 @@ def is_database(array: Array) -> bool:
 
 def domain(array: Array) -> Array:
     """The 0/1 matrix of defined cells."""
-    found: Array = array.sum(axis=2)
-    return found
+    cells: Array = array.sum(axis=2)
+    return cells
 
 
 def domain_pivot(array: Array) -> Decomposition:

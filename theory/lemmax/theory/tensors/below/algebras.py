@@ -13,9 +13,9 @@ import random
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
-from lemmax.theory.numbers.linear import kernel, real_roots
+from lemmax.theory.numbers.linear import null_space, real_roots
 from lemmax.theory.tensors.arrays import Array
-from lemmax.theory.tensors.pencils import Field
+from lemmax.theory.tensors.fields import Field
 
 _LARGEST = 16
 
@@ -43,17 +43,17 @@ def is_unital_algebra(array: Array) -> bool:
 def maximal_ideals(array: Array, field: Field) -> int:
     """The number of maximal two-sided ideals of a unital algebra, over the field.
 
-    It is the number of simple factors of the algebra modulo its radical, which is the kernel of
-    the trace form; a generic central element has, up to multiplicity, one irreducible factor of
-    its characteristic polynomial for each of them.
+    It is the number of simple factors of the algebra modulo its radical, which is the null space of
+    the trace form; a generic central element has, up to multiplicity, one irreducible factor of its
+    characteristic polynomial for each of them.
     """
     n = array.shape[0]
     traces = np.einsum("iab,jba->ij", array, array)
     commutators = array - array.transpose(1, 0, 2)
     # z is central modulo the radical iff tr((z x - x z) y) = 0 for all x, y
     equations = np.einsum("zxk,ky->xyz", commutators, traces).reshape(n * n, n)
-    central = kernel(fmpq_mat(fmpz_mat(equations.tolist())))
-    radical = kernel(fmpq_mat(fmpz_mat(traces.tolist())))
+    central = null_space(fmpq_mat(fmpz_mat(equations.tolist())))
+    radical = null_space(fmpq_mat(fmpz_mat(traces.tolist())))
     wanted = len(central) - len(radical)
     generator = random.Random(0)
     while True:

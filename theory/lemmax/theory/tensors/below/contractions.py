@@ -7,7 +7,8 @@ of the vectors Mh, M ∈ L, of dimension k. For a matrix x⊗y in L either h(y) 
 
 then all matrices of rank one in L satisfy Mh = 0, they do not span L, and R(T) ≥ dim L + 1. The
 condition says that dim(L + G⊗C) = dim(L + G⊗ker h) + k. For a table without gaps and h = 1 on all
-values, G is spanned by the all-ones vector.
+values, G is spanned by the all-ones vector. Cost: for each h two ranks mod a prime of matrices with
+at most dim L + k|C| rows, and two exact ones where the bound holds.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.arrays import Array, matrix_rank, rank_modulo
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound, Step
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, ChainStep, LowerBound
 
 
 def contraction_bound(array: Array) -> LowerBound | None:
@@ -36,11 +37,11 @@ def contraction_bound(array: Array) -> LowerBound | None:
             for columns in range(3):
                 if columns != mode:
                     for step in _steps(array, mode, columns):
-                        return LowerBound(most + 1, (step,))
+                        return LowerBound.by(step, most + 1)
     return None
 
 
-def _steps(array: Array, mode: int, columns: int) -> Iterator[Step]:
+def _steps(array: Array, mode: int, columns: int) -> Iterator[ChainStep]:
     """The contractions of the third mode that prove R ≥ r + 1: by all ones and by unit vectors."""
     X = np.transpose(array, (mode, columns, 3 - mode - columns))
     c = X.shape[2]
@@ -62,7 +63,7 @@ def _steps(array: Array, mode: int, columns: int) -> Iterator[Step]:
                 "columns": columns,
                 "functional": [str(int(x)) for x in h],
                 "basis": [[str(int(x)) for x in row] for row in basis],
-                "prime": PRIME,
+                "prime": WRITTEN_PRIME,
             }
 
 
@@ -70,13 +71,13 @@ def _subspaces(basis: Array, h: Array) -> tuple[Array, Array]:
     """Matrices that span G⊗C and G⊗ker h."""
     c = len(h)
     lead = int(np.flatnonzero(h)[0])
-    kernel = [
+    vanishing = [
         h[lead] * np.eye(c, dtype=int)[j] - h[j] * np.eye(c, dtype=int)[lead]
         for j in range(c)
         if j != lead
     ]
     both = np.array([np.outer(g, e).ravel() for g in basis for e in np.eye(c, dtype=int)])
-    zero = np.array([np.outer(g, y).ravel() for g in basis for y in kernel])
+    zero = np.array([np.outer(g, y).ravel() for g in basis for y in vanishing])
     return both, zero.reshape(-1, basis.shape[1] * c)
 
 

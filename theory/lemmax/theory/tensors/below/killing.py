@@ -1,4 +1,4 @@
-"""Substitution along quotients: one vector of one mode is killed at a time.
+"""Substitution along kills: one vector of one mode is killed at a time.
 
 Let L be the span of the slices of mode A, matrices B × C. Killing y ∈ C, that is restricting the
 mode C to the functionals that vanish on y, removes from L exactly the matrices x⊗y in it, so
@@ -13,26 +13,22 @@ the way are exact; ranks mod a prime only steer.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from functools import cache
 
 import numpy as np
 
 from lemmax.theory.numbers import modular
-from lemmax.theory.tensors.above.spans import small_vectors
-from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank
-from lemmax.theory.tensors.below.chains import (
-    LowerBound,
-    Step,
-    flattening_bound,
-    flattening_prime,
-    substitution,
-)
+from lemmax.theory.tensors.arrays import Array, flattening, mapped
+from lemmax.theory.tensors.below.chains import LowerBound, OpenChain, substitution
+from lemmax.theory.tensors.below.flattenings import flattening_bound, recomputed
+from lemmax.theory.tensors.rank_ones import equations
+from lemmax.theory.tensors.small_vectors import small_vectors
 
 _VECTORS = 600  # that are tried in each mode
 _CHILDREN = 15  # for each unit of the beam's width
-_LEAVES = 3
+_CLOSED = 3  # ends that are closed by other means, for each unit of the beam's width
 _LARGEST = 2**20
 
 
@@ -57,19 +53,6 @@ class Kill:
         return [(units[k] - v[k] * v[p] * units[p]).tolist() for k in range(len(v)) if k != p]
 
 
-@dataclass(frozen=True)
-class State:
-    """A restriction of the tensor with independent slices, and the kills that led to it."""
-
-    array: Array
-    gain: int = 0
-    steps: tuple[tuple[int, tuple[list[list[int]], ...]], ...] = ()
-
-    @property
-    def value(self) -> int:
-        return self.gain + int(max(self.array.shape))
-
-
 def kills(array: Array) -> Iterator[Kill]:
     """The kills that gain something, of a tensor with independent slices."""
     for gaining in range(3):
@@ -78,12 +61,9 @@ def kills(array: Array) -> Iterator[Kill]:
                 continue
             X = modular.residues(np.transpose(array, (gaining, 3 - gaining - mode, mode)))
             a, b, c = X.shape
-            equations = modular.kernel(X.reshape(a, b * c))
-            if len(equations) > b + 2:  # as many random combinations have the same kernel
-                mix = np.random.default_rng(0).integers(1, modular.PRIME, (b + 2, len(equations)))
-                equations = modular.multiply(mix, equations)
+            forms = equations(X.reshape(a, b * c), b + 2).reshape(-1, b, c)
             vectors = _vectors(c)
-            stack = np.einsum("vc,ebc->veb", np.array(vectors), equations.reshape(-1, b, c))
+            stack = np.einsum("vc,ebc->veb", np.array(vectors), forms)
             gains = b - modular.ranks(stack)
             for vector, gain in zip(vectors, gains.tolist(), strict=True):
                 if gain:
@@ -96,11 +76,11 @@ def _vectors(size: int) -> tuple[tuple[int, ...], ...]:
     return tuple(v for v in small_vectors(size, _VECTORS) if max(map(abs, v)) == 1)
 
 
-def after(state: State, kill: Kill) -> State | None:
-    """The state after a kill, its slices made independent again; None if nothing is left."""
+def after(path: OpenChain, kill: Kill) -> OpenChain | None:
+    """The path one kill longer, its end with independent slices again; None if nothing is left."""
     maps: list[list[list[int]]] = [[], [], []]
     maps[kill.mode] = kill.rows()
-    array = _mapped(state.array, kill.mode, maps[kill.mode])
+    array = mapped(path.end, kill.mode, maps[kill.mode])
     for mode in range(3):
         rows = flattening(array, mode)
         kept = _independent(rows)
@@ -112,85 +92,79 @@ def after(state: State, kill: Kill) -> State | None:
             maps[mode] = [(maps[mode] or identity)[i] for i in kept]
     if np.abs(array).max() > _LARGEST:
         return None
-    return State(array, state.gain + kill.gain, (*state.steps, (kill.gaining, tuple(maps))))
-
-
-def _mapped(array: Array, mode: int, rows: Sequence[Sequence[int]]) -> Array:
-    return np.moveaxis(np.tensordot(np.array(rows), array, axes=(1, mode)), 0, mode)
+    return path.then(substitution(kill.gaining, maps), kill.gain, array)
 
 
 def _independent(rows: Array) -> list[int]:
     """Rows that are independent mod the prime, as many as there can be, from the front."""
     rows = rows[:, (rows != 0).any(axis=0)]
-    found: list[int] = modular.reduce(modular.residues(rows.T)).tolist() if rows.size else []
-    return found
+    kept: list[int] = modular.reduce(modular.residues(rows.T)).tolist() if rows.size else []
+    return kept
 
 
-def search(
+def killing_bound(
     array: Array,
     upper: int,
     lower: int,
-    leaf: Callable[[Array, int], LowerBound | None],
+    close: Callable[[Array, int], LowerBound | None],
     width: int = 4,
     expired: Callable[[], bool] = lambda: False,
 ) -> LowerBound | None:
     """A bound above ``lower`` by a chain of kills, or None; it stops at ``upper``.
 
-    ``leaf(S, least)`` is a bound of a tensor by other means, worth finding above ``least``. The
-    beam keeps states by their bound and by the room that they leave, ``width`` of each.
+    ``close(S, least)`` is a bound of a tensor by other means, worth finding above ``least``. The
+    beam keeps paths by their bound and by the room that they leave, ``width`` of each.
 
-    Cost: some hundred eliminations a state, of matrices with as many rows as the tensor has slices.
+    Cost: some hundred eliminations per path, of matrices with as many rows as the tensor has
+    slices.
     """
-    if array.dtype == object:  # entries beyond a machine word
+    if array.dtype == object:  # entries beyond 2³¹
         return None
-    best: tuple[int, State, LowerBound | None] | None = None
-    level, seen = [State(array)], set[tuple[int, bytes]]()
+    best: tuple[OpenChain, LowerBound | None] | None = None
+    level, seen = [OpenChain(array)], set[tuple[int, bytes]]()
     while level and lower < upper and not expired():
-        found: list[State] = []
-        for state in level:
-            for kill in sorted(kills(state.array), key=lambda k: -k.gain)[: _CHILDREN * width]:
-                child = after(state, kill)
-                if child is None or (key := (child.gain, child.array.tobytes())) in seen:
+        longer: list[OpenChain] = []
+        for path in level:
+            for kill in sorted(kills(path.end), key=lambda k: -k.gain)[: _CHILDREN * width]:
+                child = after(path, kill)
+                if child is None or (key := (child.gain, child.end.tobytes())) in seen:
                     continue
                 seen.add(key)
-                found.append(child)
-                if child.value > lower:
-                    lower, best = child.value, (child.value, child, None)
+                longer.append(child)
+                if _value(child) > lower:
+                    lower, best = _value(child), (child, None)
             if lower >= upper or expired():
                 break
-        found.sort(key=lambda s: (-s.value, -sum(s.array.shape)))
-        leaves = [s for s in found if s.value >= lower or 2 in s.array.shape]
-        for state in leaves[: _LEAVES * width]:
+        longer.sort(key=lambda p: (-_value(p), -sum(p.end.shape)))
+        ends = [p for p in longer if _value(p) >= lower or 2 in p.end.shape]
+        for path in ends[: _CLOSED * width]:
             if lower >= upper or expired():
                 break
-            closing = leaf(state.array, lower - state.gain)
-            if closing is not None and state.gain + closing.value > lower:
-                lower = state.gain + closing.value
-                best = lower, state, closing
+            closing = close(path.end, lower - path.gain)
+            if closing is not None and path.gain + closing.value > lower:
+                lower, best = path.gain + closing.value, (path, closing)
         rooms = (
-            lambda s: (-s.value, -sum(s.array.shape)),
-            lambda s: -s.gain - sum(s.array.shape) / 3 - max(s.array.shape) / 3,
-            lambda s: -s.gain - sum(s.array.shape) / 2,
+            lambda p: (-_value(p), -sum(p.end.shape)),
+            lambda p: -p.gain - sum(p.end.shape) / 3 - max(p.end.shape) / 3,
+            lambda p: -p.gain - sum(p.end.shape) / 2,
         )
-        chosen = [s for room in rooms for s in sorted(found, key=room)[:width]]
-        level = list({id(s): s for s in chosen}.values())
-    return None if best is None else realise(array, best[1], best[2])
+        chosen = [p for room in rooms for p in sorted(longer, key=room)[:width]]
+        level = list({id(p): p for p in chosen}.values())
+    return None if best is None else recomputed(array, _written(*best))
 
 
-def realise(array: Array, state: State, closing: LowerBound | None) -> LowerBound:
-    """The chain as the checker reads it, with exact gains."""
-    steps: list[Step] = []
-    total = 0
-    for gaining, maps in state.steps:
-        before, prime = flattening_prime(array, gaining)
-        for mode, rows in enumerate(maps):
-            if rows and mode != gaining:
-                array = _mapped(array, mode, rows)
-        total += before - flattening_rank(array, gaining)
-        if maps[gaining]:
-            array = _mapped(array, gaining, maps[gaining])
-        steps.append(substitution(gaining, [[list(map(str, r)) for r in m] for m in maps], prime))
+def _value(path: OpenChain) -> int:
+    """The bound of a path that ends in a flattening: the slices at its end are independent."""
+    return path.gain + int(max(path.end.shape))
+
+
+def _written(path: OpenChain, closing: LowerBound | None) -> LowerBound:
+    """The chain as certificates have it, with the rows of integers as text."""
     if closing is None:
-        mode = max(range(3), key=lambda m: array.shape[m])
-        closing = flattening_bound(array, mode)
-    return LowerBound(total + closing.value, (*steps, *closing.steps))
+        mode = max(range(3), key=lambda m: path.end.shape[m])
+        closing = flattening_bound(path.end, mode)
+    steps = (
+        {**step, "maps": [[list(map(str, row)) for row in rows] for rows in step["maps"]]}
+        for step in path.steps
+    )
+    return replace(path, steps=tuple(steps)).closed(closing)

@@ -2,7 +2,8 @@
 
 For a mode A of dimension 2p + 1 the tensor gives a map ⋀^p A ⊗ B* → ⋀^(p+1) A ⊗ C; for a⊗b⊗c it is
 x ↦ a∧x times b c, of rank C(2p, p). So R ≥ rank / C(2p, p), a bound of almost 2 min(|B|, |C|). A
-larger mode is first mapped to 2p + 1 random combinations of its slices.
+larger mode is first mapped to 2p + 1 random combinations of its slices. Cost: ranks mod a prime of
+matrices with at most 240 rows and columns.
 """
 
 from __future__ import annotations
@@ -14,8 +15,8 @@ from itertools import combinations
 
 import numpy as np
 
-from lemmax.theory.tensors.arrays import Array, rank_modulo, slices
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound, restriction
+from lemmax.theory.tensors.arrays import Array, mapped, rank_modulo, slices
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, LowerBound, restriction
 
 _LARGEST = 240
 
@@ -56,10 +57,8 @@ def koszul_bounds(array: Array) -> Iterator[LowerBound]:
             if size > width:
                 rows = [[generator.randint(-9, 9) for _ in range(size)] for _ in range(width)]
                 maps[mode] = [[str(x) for x in row] for row in rows]
-                part = np.moveaxis(np.tensordot(np.array(rows), array, (1, mode)), 0, mode)
+                part = mapped(array, mode, rows)
             rank = rank_modulo(koszul_matrix(part, mode))
-            bound = LowerBound(
-                -(-rank // math.comb(2 * p, p)),
-                ({"lemma": "koszul", "mode": mode, "prime": PRIME},),
-            )
+            step = {"lemma": "koszul", "mode": mode, "prime": WRITTEN_PRIME}
+            bound = LowerBound.by(step, -(-rank // math.comb(2 * p, p)))
             yield bound.after(restriction(maps)) if size > width else bound

@@ -20,11 +20,13 @@ from flint import fmpq, fmpq_poly, fmpz_mat, nmod_mat
 from lemmax.theory.numbers.linear import integers, inverse_modulo, real_roots
 from lemmax.theory.numbers.primes import MERSENNE_61
 from lemmax.theory.numbers.rank import pivots_modulo
-from lemmax.theory.tensors import pencils
 from lemmax.theory.tensors.arrays import Array, flattening, matrix_rank, rank_modulo, slices
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, LowerBound
 from lemmax.theory.tensors.decompositions import Decomposition, Family, Term, rationalised
-from lemmax.theory.tensors.pencils import Field
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.eigenvectors import eigenvectors
+from lemmax.theory.tensors.pencils.lower_bounds import pencil_bound
+from lemmax.theory.tensors.pencils.normal_forms import Pencil, pencil
 
 _SLICES = 14
 _MINORS = 4_000
@@ -60,10 +62,10 @@ def quadrics(
     rows = [[table[place].get(pair, 0) for pair in pairs] for place in places]
     chosen, _ = pivots_modulo(nmod_mat(fmpz_mat(rows), MERSENNE_61))
     free = len(pairs) - len(chosen)
-    step = {"lemma": "quadrics", "mode": mode, "prime": PRIME}
+    step = {"lemma": "quadrics", "mode": mode, "prime": WRITTEN_PRIME}
     if free < m:
         enough = [list(places[i]) for i in chosen[: len(pairs) - m + 1]]
-        return LowerBound(m + 1, ({**step, "minors": enough},)), None
+        return LowerBound.by({**step, "minors": enough}, m + 1), None
     if free > m:
         return None, None
     basis, nullity = fmpz_mat([rows[i] for i in chosen]).nullspace()
@@ -73,9 +75,9 @@ def quadrics(
     first, second = _pair(m, pairs, space)
     if matrix_rank(first) < m:
         return None, None
-    form = pencils.pencil(first, second)
+    form = pencil(first, second)
     if form.rank(field) > m:
-        inner = pencils.lower_bound(np.stack([first, second]), 0, form, field)
+        inner = pencil_bound(np.stack([first, second]), 0, form, field)
         if inner.value <= m:
             return None, None
         closing = {
@@ -83,24 +85,24 @@ def quadrics(
             "lemma": "quadric-pencil",
             "minors": [list(places[i]) for i in chosen],
             "kernel": [[[str(x) for x in row] for row in Z.tolist()] for Z in (first, second)],
-            "pencil": inner.steps[-1],
+            "pencil": inner.closing,
         }
         over_c = _read_off(array, mode, form) if not form.excess("C") else None
-        return LowerBound(m + 1, (closing,)), _within(over_c, field)
+        return LowerBound.by(closing, m + 1), _within(over_c, field)
     return None, _within(_read_off(array, mode, form), field)
 
 
-def _within(found: Decomposition | None, field: Field) -> Decomposition | None:
+def _within(decomposition: Decomposition | None, field: Field) -> Decomposition | None:
     """The decomposition with its families made rational where their roots leave the field."""
-    if found is None or field == "C":
-        return found
-    terms, families = list(found.terms), []
-    for family in found.families:
+    if decomposition is None or field == "C":
+        return decomposition
+    terms, families = list(decomposition.terms), []
+    for family in decomposition.families:
         if field == "R" and real_roots(family.modulus) == len(family):
             families.append(family)
         else:
             terms += rationalised(family)
-    return Decomposition(found.shape, tuple(terms), tuple(families))
+    return Decomposition(decomposition.shape, tuple(terms), tuple(families))
 
 
 def minors(array: Array, mode: int) -> dict[Minor, dict[tuple[int, int], int]]:
@@ -124,7 +126,7 @@ def minors(array: Array, mode: int) -> dict[Minor, dict[tuple[int, int], int]]:
 def _pair(m: int, pairs: list[tuple[int, int]], space: list[list[int]]) -> tuple[Array, Array]:
     """Two symmetric integer matrices, generic in a space given in the coordinates z_ij, i ≤ j."""
     generator = random.Random(0)
-    found = []
+    pair = []
     for _ in range(2):
         weights = [generator.randint(-9, 9) for _ in space]
         entries = [
@@ -134,11 +136,11 @@ def _pair(m: int, pairs: list[tuple[int, int]], space: list[list[int]]) -> tuple
         Z = np.zeros((m, m), dtype=object)
         for (i, j), x in zip(pairs, integers([fmpq(x) for x in entries]), strict=True):
             Z[i, j] = Z[j, i] = int(x)
-        found.append(Z)
-    return found[0], found[1]
+        pair.append(Z)
+    return pair[0], pair[1]
 
 
-def _read_off(array: Array, mode: int, form: pencils.Pencil) -> Decomposition | None:
+def _read_off(array: Array, mode: int, form: Pencil) -> Decomposition | None:
     """The decomposition whose rank-one matrices have the eigenvectors' duals as coordinates."""
     if any(d.multiplicity > 1 for d in form.divisors):
         return None
@@ -146,7 +148,7 @@ def _read_off(array: Array, mode: int, form: pencils.Pencil) -> Decomposition | 
     b, c = X[0].shape
     terms: list[Term] = []
     families: list[Family] = []
-    for pair in pencils.eigenvectors(form.matrix, list(form.divisors)):
+    for pair in eigenvectors(form.matrix, list(form.divisors)):
         f = pair.factor
         x = [
             [
@@ -173,5 +175,5 @@ def _read_off(array: Array, mode: int, form: pencils.Pencil) -> Decomposition | 
             terms.append(tuple(tuple(y[0] for y in part) for part in parts))  # type: ignore[arg-type]
         else:
             families.append(Family(f, tuple(map(tuple, parts))))  # type: ignore[arg-type]
-    found = Decomposition(array.shape, tuple(terms), tuple(families))
-    return found if found.adds_up_to(array) else None
+    diagonal = Decomposition(array.shape, tuple(terms), tuple(families))
+    return diagonal if diagonal.adds_up_to(array) else None

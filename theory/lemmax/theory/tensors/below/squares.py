@@ -14,14 +14,16 @@ from flint import fmpq_mat, fmpz_mat
 
 from lemmax.theory.numbers import modular
 from lemmax.theory.numbers.modular import Residues
-from lemmax.theory.tensors.above.spans import coordinates, small
+from lemmax.theory.numbers.primes import MERSENNE_31
 from lemmax.theory.tensors.arrays import Array, flattening, rank_modulo
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, LowerBound
 from lemmax.theory.tensors.below.quadrics import minors
+from lemmax.theory.tensors.rank_ones import coordinates
+from lemmax.theory.tensors.small_vectors import small_multiple
 
 _ENTRIES = 300  # of the densest tensors that are looked at
 _LARGEST = 2**20
-_WORK = 150_000_000  # about as many multiplications an elimination
+_WORK = 150_000_000  # about as many multiplications per elimination
 
 
 def square_bound(array: Array) -> LowerBound | None:
@@ -69,22 +71,18 @@ def _in_mode(array: Array, mode: int) -> LowerBound | None:
         square = _square(form, pairs)
         residue = modular.residues(np.array(square))
         multiple = modular.multiply(residue[None, pivots], echelon[: len(pivots)])[0]
-        if not ((residue - multiple) % modular.PRIME).any():
-            found = _combination(rows, square)
-            if found is not None:
-                return LowerBound(
-                    m + 1,
-                    (
-                        {
-                            "lemma": "square",
-                            "mode": mode,
-                            "form": [str(x) for x in form],
-                            "minors": [list(places[i]) for i, _ in found],
-                            "weights": [weight for _, weight in found],
-                            "prime": PRIME,
-                        },
-                    ),
-                )
+        if not ((residue - multiple) % MERSENNE_31).any():
+            weighted = _combination(rows, square)
+            if weighted is not None:
+                step = {
+                    "lemma": "square",
+                    "mode": mode,
+                    "form": [str(x) for x in form],
+                    "minors": [list(places[i]) for i, _ in weighted],
+                    "weights": [weight for _, weight in weighted],
+                    "prime": WRITTEN_PRIME,
+                }
+                return LowerBound.by(step, m + 1)
     return None
 
 
@@ -98,12 +96,12 @@ def _forms(array: Array, mode: int) -> Iterator[list[int]]:
     m = array.shape[mode]
     entries = flattening(array, mode).T
     sums = [np.moveaxis(array, mode, 0).sum(axis=axis).reshape(m, -1).T for axis in (1, 2)]
-    known = modular.kernel(W) if len(W) else np.eye(m, dtype=np.int64)
+    known = modular.null_space(W) if len(W) else np.eye(m, dtype=np.int64)
     given = modular.residues(np.vstack([*sums, entries]))
     vanishing = given[~modular.multiply(given, W.T.copy()).any(axis=1)] if len(W) else given
     seen = set[tuple[int, ...]]()
     for residues in (*known, *vanishing):
-        form = small(residues) if residues.any() else None
+        form = small_multiple(residues) if residues.any() else None
         if form is not None and tuple(form) not in seen:
             seen.add(tuple(form))
             yield form

@@ -8,45 +8,29 @@ Dropping slices one by one, each by the mode that gains most, is a longest path 
 G[S] is the largest sum of gains on the way from all slices to S, and every lower bound of the
 tensor on S closes the path. With at most twelve slices all subsets are visited, with more a beam.
 The rank on S comes from the echelon form on S without its first slice, extended by that slice.
+Cost: two small eliminations mod a prime for each subset, then exact ranks along one path.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from itertools import islice
 
 import numpy as np
 
 from lemmax.theory.numbers import modular
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, rank_modulo
-from lemmax.theory.tensors.below.chains import PRIME, LowerBound
-from lemmax.theory.tensors.below.transversals import TooManySets, transversal
+from lemmax.theory.tensors.below.chains import ChainStep, LowerBound, OpenChain, substitution
+from lemmax.theory.tensors.below.flattenings import best_flattening
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.lower_bounds import two_slice_bound
+from lemmax.theory.tensors.transversals import TooManySets, transversal
 
 ALL_SUBSETS = 12
 _BEAM = 10
-
-
-@dataclass(frozen=True)
-class Path:
-    """Subsets of the slices of ``mode``, each inside the one before, and the modes that gain.
-
-    ``steps`` holds (gaining mode, slices kept). ``gain`` is exact: what is subtracted is a rank
-    over Q.
-    """
-
-    mode: int
-    steps: tuple[tuple[int, tuple[int, ...]], ...] = ()
-    gain: int = 0
-
-    def kept(self, array: Array) -> tuple[int, ...]:
-        """The slices that are left at the end."""
-        return self.steps[-1][1] if self.steps else tuple(range(array.shape[self.mode]))
-
-    def end(self, array: Array) -> Array:
-        """The tensor that is left at the end."""
-        return np.take(array, self.kept(array), axis=self.mode)
+_PENCILS = 6  # how many pairs of slices are solved in search of a lower bound
 
 
 @dataclass
@@ -97,12 +81,12 @@ class Subsets:
     def gains(self) -> dict[int, tuple[int, int, int]]:
         """G[S] with the mask before S and the mode that gained."""
         full = (1 << self.size) - 1
-        found = {full: (0, full, -1)}
+        reached = {full: (0, full, -1)}
         level = [full]
         while level:
             following: dict[int, tuple[int, int, int]] = {}
             for mask in level:
-                base = found[mask][0]
+                base = reached[mask][0]
                 for q in self.members(mask):
                     rest = mask & ~(1 << q)
                     if not rest:
@@ -115,34 +99,35 @@ class Subsets:
             if self.size > ALL_SUBSETS:
                 level.sort(key=lambda s: -following[s][0] - self.flat(s))
                 level = level[:_BEAM]
-            found |= {mask: following[mask] for mask in level}
-        return found
+            reached |= {mask: following[mask] for mask in level}
+        return reached
 
-    def path(self, mask: int) -> Path:
+    def path(self, mask: int) -> OpenChain:
         """The path to a subset, steps of one gaining mode merged, gains recomputed exactly."""
         full = (1 << self.size) - 1
-        steps: list[tuple[int, tuple[int, ...]]] = []
+        subsets: list[tuple[int, list[int]]] = []
         while mask != full:
             _, before, mode = self.gains[mask]
-            if not steps or steps[-1][0] != mode:
-                steps.append((mode, tuple(self.members(mask))))
+            if not subsets or subsets[-1][0] != mode:
+                subsets.append((mode, self.members(mask)))
             mask = before
-        steps.reverse()
-        total, array, kept = 0, self.array, list(range(self.size))
-        for mode, members in steps:
-            rest = np.take(array, [kept.index(q) for q in members], axis=self.mode)
-            total += rank_modulo(flattening(array, mode)) - flattening_rank(rest, mode)
-            array, kept = rest, list(members)
-        return Path(self.mode, tuple(steps), total)
+        path, slices = OpenChain(self.array), list(range(self.size))
+        for mode, members in reversed(subsets):
+            maps: list[list[int]] = [[], [], []]
+            maps[self.mode] = [slices.index(q) for q in members]
+            rest = np.take(path.end, maps[self.mode], axis=self.mode)
+            gain = rank_modulo(flattening(path.end, mode)) - flattening_rank(rest, mode)
+            path, slices = path.then(substitution(mode, maps), gain, rest), members
+        return path
 
     def by_flattening(self) -> tuple[int, int]:
         """The largest G[S] + flattening rank, and its S."""
         best = max(self.gains, key=lambda s: (self.gains[s][0] + self.flat(s), s.bit_count()))
         return self.gains[best][0] + self.flat(best), best
 
-    def by_transversal(self, least: int) -> tuple[int, int, dict[str, Any]] | None:
-        """A bound above ``least`` by a path and the transversal lemma: value, S and the step."""
-        best: tuple[int, int, dict[str, Any]] | None = None
+    def by_transversal(self, least: int) -> tuple[int, ChainStep] | None:
+        """S and the step of the best bound above ``least`` by a path and the transversal lemma."""
+        best: tuple[int, ChainStep] | None = None
         for mask, (gain, _, _) in self.gains.items():
             members = self.members(mask)
             for mode, third in (self.others, self.others[::-1]):
@@ -168,7 +153,7 @@ class Subsets:
                         "columns": self.mode,
                         "hitting": hitting,
                     }
-                    best = least, mask, step
+                    best = mask, step
         return best
 
     def pairs(self, least: int) -> Iterator[int]:
@@ -176,13 +161,13 @@ class Subsets:
 
         A tensor with two slices has rank at most 3/2 of its larger dimension.
         """
-        found = []
+        promising = []
         for mask, (gain, _, _) in self.gains.items():
             if mask.bit_count() == 2:
                 flat = self.flat(mask)
                 if gain + flat + flat // 2 > least:
-                    found.append((-gain - flat, mask))
-        for _, mask in sorted(found):
+                    promising.append((-gain - flat, mask))
+        for _, mask in sorted(promising):
             yield mask
 
     def _support(self, q: int, mode: int) -> frozenset[int]:
@@ -190,8 +175,67 @@ class Subsets:
         return frozenset(np.flatnonzero((flattening(part, mode) != 0).any(axis=1)).tolist())
 
 
-def flattening_leaf(array: Array) -> LowerBound:
-    """The best flattening bound."""
-    mode = max(range(3), key=lambda m: rank_modulo(flattening(array, m)))
-    value = rank_modulo(flattening(array, mode))
-    return LowerBound(value, ({"lemma": "flattening", "mode": mode, "prime": PRIME},))
+def transversal_value(array: Array, step: ChainStep) -> int:
+    """The bound of a transversal step, with exact ranks."""
+    mode, columns = step["mode"], step["columns"]
+    whole = flattening_rank(array, mode)
+    total = 0
+    for q in range(array.shape[columns]):
+        rest = np.delete(array, q, axis=columns)
+        total += whole - (flattening_rank(rest, mode) if rest.size else 0)
+    return total + int(step["hitting"])
+
+
+def substitution_bounds(
+    array: Array, upper: int, field: Field, expired: Callable[[], bool] = lambda: False
+) -> tuple[LowerBound, LowerBound]:
+    """The best chain that ends in a flattening, and the best of all; both stop at ``upper``.
+
+    Only the first kind adds to any bound of the other summands of a direct sum. The paths are those
+    of all modes with at most twelve slices, or of the smallest mode; they end in a flattening, in
+    the transversal lemma, or in a pair of slices, a pencil.
+
+    >>> table = np.array([[0, 1], [1, 1], [1, 0]])
+    >>> D = (table[:, :, None] == np.arange(2)).astype(int)
+    >>> [bound.value for bound in substitution_bounds(D, 9, "R")]
+    [3, 3]
+    """
+    additive = best = best_flattening(array)
+    if best.value == upper:
+        return additive, best
+
+    def enough() -> bool:
+        return best.value == upper or expired()
+
+    sizes = sorted(range(3), key=lambda m: (array.shape[m], m != 1))
+    modes = [m for m in sizes if array.shape[m] <= ALL_SUBSETS] or sizes[:1]
+    for mode in modes:
+        if expired():
+            break
+        subsets = Subsets(array, mode)
+        value, mask = subsets.by_flattening()
+        if value > additive.value:
+            path = subsets.path(mask)
+            additive = larger(additive, path.closed(best_flattening(path.end)))
+            best = larger(best, additive)
+        if enough():
+            break
+        hit = subsets.by_transversal(best.value)
+        if hit is not None:
+            mask, step = hit
+            path = subsets.path(mask)
+            closing = LowerBound.by(step, transversal_value(path.end, step))
+            best = larger(best, path.closed(closing))
+        if enough():
+            break
+        for mask in islice(subsets.pairs(best.value), _PENCILS):
+            path = subsets.path(mask)
+            best = larger(best, path.closed(two_slice_bound(path.end, mode, field)))
+            if enough():
+                return additive, best
+    return additive, best
+
+
+def larger(first: LowerBound, second: LowerBound) -> LowerBound:
+    """The larger of two bounds, the first of equal ones."""
+    return second if second.value > first.value else first

@@ -14,7 +14,6 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.search.fitting import Fit, Quotient
 from lemmax.theory.tensors.search.least_squares import Floats, Problem, floats
 
@@ -25,12 +24,6 @@ Rows: TypeAlias = tuple[tuple[int, ...], ...]
 def identity(n: int) -> Rows:
     """The unit matrix."""
     return tuple(tuple(int(i == j) for j in range(n)) for i in range(n))
-
-
-def mapped(array: Array, mode: int, rows: Rows) -> Array:
-    """The tensor with an integer matrix applied to one mode."""
-    product = np.tensordot(np.array(rows, dtype=object), array.astype(object), (1, mode))
-    return np.moveaxis(product, 0, mode)
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class Pattern:
 
 
 @dataclass(frozen=True)
-class Shared:
+class CommonTerms:
     """A basis of the slices of the last mode of a quotient: its matrices of rank one, then others.
 
     The basis is given by the ``rows`` of an integer matrix.
@@ -80,9 +73,9 @@ class Shared:
 
     def point(self, problem: Problem, fit: Fit) -> Floats:
         """The point of the whole problem, for the mapped tensor, that a fit leads to."""
-        found = np.zeros(problem.size)
+        point = np.zeros(problem.size)
         count = len(self.quotient.ones)
-        A, B, C = problem.factors(found)
+        A, B, C = problem.factors(point)
         for X, new in zip((A, B), fit.problem.factors(fit.point), strict=False):
             X[:, count:] = new
         for r, one in enumerate(self.quotient.ones):
@@ -91,4 +84,4 @@ class Shared:
         rest = problem.target[:, :, count:].reshape(len(terms), -1)
         C[:count, :count] = np.eye(count)
         C[count:] = np.linalg.lstsq(terms, rest)[0].T
-        return found
+        return point

@@ -14,21 +14,22 @@ import numpy as np
 from flint import fmpq
 
 from lemmax.theory.numbers.linear import independent
-from lemmax.theory.tensors.above.spans import RankOne, rank_ones
 from lemmax.theory.tensors.arrays import Array, flattening
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
+from lemmax.theory.tensors.rank_ones import RankOne, rank_ones
 from lemmax.theory.tensors.reductions import concise
+from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.least_squares import (
     Floats,
     Problem,
     Sparsity,
     converged,
     floats,
-    late,
     sparsified,
     starts,
 )
-from lemmax.theory.tensors.search.rounding import Rounding, third_factor
+from lemmax.theory.tensors.search.rounding import Rounding
+from lemmax.theory.tensors.search.third_factors import third_factor
 
 _ROUNDINGS = (
     (None, 20),
@@ -38,7 +39,7 @@ _ROUNDINGS = (
 )
 """How a fit is made sparse before it is rounded, and how often the rounding may fail."""
 
-_WAYS = 1.5  # times as many unknowns as the least
+_FEW = 1.5  # times as many unknowns as the least
 _LARGEST = 2**20
 
 
@@ -82,8 +83,8 @@ class Quotient:
             a, b, _ = self.array.shape
             columns = np.array([floats(one.entries()) for one in self.ones]).T
             ignored = np.linalg.qr(columns)[0].T.reshape(-1, a, b)
-        found = np.array(target / largest, dtype=np.float64)
-        return Problem(found, terms - len(self.ones), ignored)
+        scaled = np.array(target / largest, dtype=np.float64)
+        return Problem(scaled, terms - len(self.ones), ignored)
 
     def decomposition(self, values: dict[int, Fraction], terms: int) -> Decomposition | None:
         """The decomposition with the given matrices and the rounded A and B, if there is one."""
@@ -99,10 +100,10 @@ class Quotient:
         C = third_factor(self.array, A, B)
         if C is None:
             return None
-        found = rational_terms(self.array.shape, zip(A, B, C, strict=True))
-        if not found.adds_up_to(self.array):
+        exact = rational_terms(self.array.shape, zip(A, B, C, strict=True))
+        if not exact.adds_up_to(self.array):
             return None
-        return found.permuted([self.order.index(m) for m in range(3)])
+        return exact.permuted([self.order.index(m) for m in range(3)])
 
     def fits(
         self,
@@ -154,15 +155,15 @@ def quotients(array: Array) -> list[Quotient]:
     return [Quotient.of(array, mode) for mode in range(3)]
 
 
-def ways(among: list[Quotient], terms: int) -> list[Quotient]:
+def with_few_unknowns(among: list[Quotient], terms: int) -> list[Quotient]:
     """Those in which so many terms can be fitted with few unknowns, the best ones first.
 
     None where the tensor has entries beyond 2²⁰, for which floats are a poor hint.
     """
-    found = [q for q in among if q.rest and terms > len(q.ones)]
-    found = [q for q in found if max(abs(int(x)) for x in q.array.ravel()) <= _LARGEST]
-    found.sort(key=lambda q: (q.unknowns(terms), -q.array.shape[2]))
-    return [q for q in found if q.unknowns(terms) <= _WAYS * found[0].unknowns(terms)]
+    usable = [q for q in among if q.rest and terms > len(q.ones)]
+    usable = [q for q in usable if max(abs(int(x)) for x in q.array.ravel()) <= _LARGEST]
+    usable.sort(key=lambda q: (q.unknowns(terms), -q.array.shape[2]))
+    return [q for q in usable if q.unknowns(terms) <= _FEW * usable[0].unknowns(terms)]
 
 
 def spanned(among: list[Quotient]) -> Decomposition | None:
@@ -210,8 +211,8 @@ def fit(
 
     >>> import numpy as np
     >>> i, j, k = np.ix_(range(3), range(3), range(5))
-    >>> found = fit((i + j == k).astype(int), 5)
-    >>> len(found), found.adds_up_to((i + j == k).astype(int))
+    >>> exact = fit((i + j == k).astype(int), 5)
+    >>> len(exact), exact.adds_up_to((i + j == k).astype(int))
     (5, True)
     """
     core = concise(array)
@@ -221,18 +222,20 @@ def fit(
         for mode, kept in enumerate(core.kept):
             start = start.chosen(mode, kept)
     among = quotients(core.array)
-    found = spanned(among)
-    if found is None or len(found) > terms:
-        fits = [q.fits(terms, start, tries, seed, deadline) for q in ways(among, terms)]
+    exact = spanned(among)
+    if exact is None or len(exact) > terms:
+        fits = [
+            q.fits(terms, start, tries, seed, deadline) for q in with_few_unknowns(among, terms)
+        ]
         for attempt in range(tries if fits else 0):
             fitted = next(fits[attempt // 2 % len(fits)])
-            found = None if fitted is None else fitted.exact(deadline)
-            if found is not None or late(deadline):
+            exact = None if fitted is None else fitted.exact(deadline)
+            if exact is not None or late(deadline):
                 break
-    if found is None:
+    if exact is None:
         return None
-    found = core.extend(found)
-    return found if found.adds_up_to(array) else None
+    exact = core.extend(exact)
+    return exact if exact.adds_up_to(array) else None
 
 
 def shorter(
@@ -258,12 +261,12 @@ def shorter(
     5
     """
 
-    def exact(terms: int) -> Decomposition | None:
-        fits = [q.fits(terms, best, tries, seed, deadline) for q in ways(among, terms)]
+    def fitted_with(terms: int) -> Decomposition | None:
+        fits = [q.fits(terms, best, tries, seed, deadline) for q in with_few_unknowns(among, terms)]
         for fitted in (fit for turn in zip(*fits, strict=True) for fit in turn):
-            found = None if fitted is None else fitted.exact(deadline)
-            if found is not None or late(deadline):
-                return found
+            exact = None if fitted is None else fitted.exact(deadline)
+            if exact is not None or late(deadline):
+                return exact
         return None
 
     best, less = start, 1
@@ -271,9 +274,9 @@ def shorter(
     if whole is not None and len(whole) < len(best):
         best = whole
     while len(best) > least and less and not late(deadline):
-        found = exact(max(least, len(best) - less))
-        if found is None:
+        exact = fitted_with(max(least, len(best) - less))
+        if exact is None:
             less //= 2
         else:
-            best, less = found, 2 * less
+            best, less = exact, 2 * less
     return best if len(best) < len(start) else None

@@ -10,12 +10,13 @@ is found at once.
 The whole state is one array of integers: a function of one array compiles in a fraction of the
 time that a structure takes. Constants that are handed on are kept in it too, because numba compiles
 a function anew for every literal argument. All arithmetic stays within 63 bits, so the same numbers
-come out of numba and of plain Python, where the state is a list.
+come out of numba and of plain Python, where the state is a list; :mod:`.flip_state` writes and
+reads it. All that is compiled stays in this file, because numba keeps machine code on disk until
+the file of the outermost function changes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import gcd
 from typing import Any, TypeAlias
 
@@ -110,16 +111,16 @@ def enter(s: State, mode: int, i: int) -> None:
         if x:
             dense += 1
     s[s[DENSE] + first + i] = dense
-    found = 0
+    equal = 0
     for j in range(s[LENGTH]):
         if s[hashes + j] == own:
-            found += 1
+            equal += 1
             s[twins + j] += 1
             if s[twins + j] == 1:
                 activate(s, first + j)
     s[hashes + i] = own
-    s[twins + i] = found
-    if found:
+    s[twins + i] = equal
+    if equal:
         activate(s, first + i)
 
 
@@ -184,11 +185,11 @@ def within(s: State, mode: int, out: int, bound: int) -> bool:
 @helper
 def entries(s: State, mode: int, out: int) -> int:
     """The number of nonzero entries of a row."""
-    found = 0
+    nonzero = 0
     for k in range(s[SIZES + mode]):
         if s[out + k]:
-            found += 1
-    return found
+            nonzero += 1
+    return nonzero
 
 
 @helper
@@ -445,49 +446,6 @@ def walk(
     return steps
 
 
-def begin(
-    factors: Sequence[NDArray[Any]], scalars: NDArray[Any], margin: int, p: int, seed: int
-) -> State:
-    """The state before the first step, from normalised factors (one row a term)."""
-    length = len(scalars)
-    room, width = length + margin + 1, max(f.shape[1] for f in factors) + 1
-    random = np.random.default_rng([seed, p])
-    saved = np.zeros((3, room, width), dtype=np.int64)
-    for mode, f in enumerate(factors):
-        saved[mode, :length, : f.shape[1]] = f
-    heavy = np.zeros(room, dtype=np.int64)
-    heavy[:length] = scalars
-    regions = [
-        np.zeros_like(saved),
-        np.zeros_like(heavy),
-        *(np.zeros(3 * room, dtype=np.int64) for _ in range(5)),
-        random.integers(1, 2**48, width, dtype=np.int64),
-        np.array([0] + [pow(x, -1, p) for x in range(1, p)], dtype=np.int64),
-        np.full(2 * width, SURE, dtype=np.int64),
-        np.zeros((3, width), dtype=np.int64),
-        saved,
-        heavy,
-    ]
-    header = np.zeros(HEADER, dtype=np.int64)
-    header[[BEST, LOOSE, ROOM, WIDTH, ONE, LARGEST]] = length, length + 1, room, width, 1, 127
-    header[RANDOM] = random.integers(1, MASK)
-    header[WEYL] = random.integers(MASK)
-    header[SIZES : SIZES + 3] = [f.shape[1] for f in factors]
-    header[FACTORS:] = HEADER + np.cumsum([0] + [r.size for r in regions])[: HEADER - FACTORS]
-    header[SPARE : SPARE + 3] = header[ROWS] + width * np.arange(3)
-    state = np.concatenate([header, *(r.ravel() for r in regions)])
+def prepared(state: NDArray[np.int64]) -> State:
+    """A state as the loops take it: plain Python is faster on a list."""
     return state if COMPILED else state.tolist()
-
-
-def set_warmth(s: State, warmth: float) -> None:
-    """Let a flip that adds n nonzero entries happen with the n-th power of ``warmth`` as chance."""
-    first, size = int(s[CHANCES]), 2 * int(s[WIDTH])
-    s[first : first + size] = [int(SURE * warmth**n) for n in range(size)]
-
-
-def terms(s: State) -> tuple[list[NDArray[np.int64]], NDArray[np.int64]]:
-    """The factors, one row a term, and the scalars of the present terms."""
-    start, end, length = s[FACTORS], s[SCALARS], s[LENGTH]
-    stored = np.array(s[start:end], dtype=np.int64).reshape(3, s[ROOM], s[WIDTH])
-    factors = [stored[mode, :length, : s[SIZES + mode]] for mode in range(3)]
-    return factors, np.array(s[end : end + length], dtype=np.int64)

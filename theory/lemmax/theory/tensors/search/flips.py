@@ -12,7 +12,6 @@ and F₇ as well; what they find counts once it is lifted to Q (:mod:`.lifting`)
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,6 +23,9 @@ from numpy.typing import NDArray
 from lemmax.theory.numbers.linear import integers
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
+from lemmax.theory.tensors.search import flip_walk
+from lemmax.theory.tensors.search.clock import late
+from lemmax.theory.tensors.search.flip_state import first_state, set_warmth, terms_of
 from lemmax.theory.tensors.search.lifting import ENTRIES, jacobian_entries, lift
 
 VISITS = (
@@ -43,7 +45,7 @@ WANDER = 1_000  # flips between two decompositions of one length that are tried 
 BOUND = 1  # entries over Z
 
 Terms = tuple[Sequence[NDArray[Any]], list[fmpq]]
-"""Primitive integer factors, one row a term, and a rational scalar for every term."""
+"""Primitive integer factors, one row per term, and a rational scalar for every term."""
 
 Reduced = tuple[list[NDArray[np.int64]], NDArray[np.int64]]
 """Normalised factors and scalars over Z or F_p."""
@@ -106,8 +108,7 @@ class _Search:
     failures: dict[int, int] = field(default_factory=dict)
 
     def finished(self) -> bool:
-        late = self.deadline is not None and time.monotonic() >= self.deadline
-        return late or self.steps <= 0 or len(self.best) <= self.target
+        return late(self.deadline) or self.steps <= 0 or len(self.best) <= self.target
 
     def visit(self, p: int, warmth: float, steps: int) -> None:
         """Walk on over one ring; every shorter decomposition over Q becomes the best one.
@@ -115,9 +116,7 @@ class _Search:
         After some failures to lift terms of one length the walk is kept above that length, until
         none below the best is left; then all lengths have another chance.
         """
-        from lemmax.theory.tensors.search import flip_walk as kernel
-
-        chunk = CHUNK if kernel.COMPILED else PLAIN_CHUNK
+        chunk = CHUNK if flip_walk.COMPILED else PLAIN_CHUNK
         end = max(0, self.steps - steps)
         while not self.finished() and self.steps > end:
             if self.floors.get(p, self.target) >= len(self.best):
@@ -127,20 +126,20 @@ class _Search:
             state, floor = self.states[p], self.floors.get(p, self.target)
             if state is None:
                 return
-            kernel.set_warmth(state, warmth)
+            set_warmth(state, warmth)
 
             def walk(goal: int, steps: int, state: Any = state, floor: int = floor) -> None:
                 steps = min(steps, self.steps - end)
-                self.steps -= kernel.walk(state, p, BOUND, floor, MARGIN, PATIENCE, goal, steps)
+                self.steps -= flip_walk.walk(state, p, BOUND, floor, MARGIN, PATIENCE, goal, steps)
 
             goal = len(self.best) - 1
             walk(goal, chunk)
-            length = int(state[kernel.LENGTH])
+            length = int(state[flip_walk.LENGTH])
             if not length or length > goal:
                 continue
-            found = self._exact(p, *kernel.terms(state))
-            if found is not None:
-                self._improve(p, found)
+            shorter = self._exact(p, *terms_of(state))
+            if shorter is not None:
+                self._improve(p, shorter)
                 continue
             self.steps -= FAILURE + 4 * min(ENTRIES, jacobian_entries(self.array, length))
             self.failures[p] = self.failures.get(p, 0) + 1
@@ -150,13 +149,11 @@ class _Search:
                 self.floors[p] = length + 1
                 del self.states[p]
 
-    def _improve(self, p: int, found: Decomposition) -> None:
+    def _improve(self, p: int, shorter: Decomposition) -> None:
         """Note a shorter decomposition; walks over other rings that are behind start from it."""
-        from lemmax.theory.tensors.search import flip_walk as kernel
-
-        self.best = found
+        self.best = shorter
         for q, state in list(self.states.items()):
-            if q != p and (state is None or state[kernel.BEST] > len(found)):
+            if q != p and (state is None or state[flip_walk.BEST] > len(shorter)):
                 begun = self._begin(q)
                 if begun is not None:
                     self.states[q] = begun
@@ -169,8 +166,8 @@ class _Search:
         weighted = (u, v, w * scalars[:, None])
         if p:
             return lift(self.array, weighted, p, deadline=self.deadline, seed=self.seed)
-        found = rational_terms(self.array.shape, zip(*weighted, strict=True))
-        return found if found.adds_up_to(self.array) else None
+        exact = rational_terms(self.array.shape, zip(*weighted, strict=True))
+        return exact if exact.adds_up_to(self.array) else None
 
     def _begin(self, p: int) -> Any:
         """The state of a walk from the best decomposition, None if the ring does not have it."""
@@ -182,9 +179,9 @@ class _Search:
         return self._state(p, over(p, fibres(self.array))) if state is None else state
 
     def _state(self, p: int, terms: Reduced | None) -> Any:
-        from lemmax.theory.tensors.search import flip_walk as kernel
-
-        return None if terms is None else kernel.begin(*terms, MARGIN, p, self.seed)
+        if terms is None:
+            return None
+        return flip_walk.prepared(first_state(*terms, MARGIN, p, self.seed))
 
 
 def primitive(decomposition: Decomposition) -> Terms:
@@ -219,12 +216,10 @@ def fibres(array: Array) -> Terms:
 
 def over(p: int, terms: Terms) -> Reduced | None:
     """The terms over F_p or Z, normalised; None if that is impossible or the numbers are large."""
-    from lemmax.theory.tensors.search import flip_walk as kernel
-
     factors, scalars = terms
     if not p:
         large = any(abs(f).max() > 127 for f in factors)
-        if large or any(s.q != 1 or abs(s.p) > kernel.HEAVIEST for s in scalars):
+        if large or any(s.q != 1 or abs(s.p) > flip_walk.HEAVIEST for s in scalars):
             return None
         return [f.astype(np.int64) for f in factors], np.array([int(s.p) for s in scalars])
     if any(s.q % p == 0 for s in scalars):

@@ -6,7 +6,6 @@ proves nothing; what is made of it is exact, or it is nothing.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.search.clock import late
 
 Floats: TypeAlias = NDArray[np.float64]
 Flags: TypeAlias = NDArray[np.bool_]
@@ -68,12 +68,12 @@ class Problem:
 
     def residual(self, point: Floats) -> Floats:
         A, B, C = self.factors(point)
-        found: Floats = _pairs(A, B).reshape(-1, self.terms) @ C.T
-        found -= self.target.reshape(found.shape)
+        error: Floats = _pairs(A, B).reshape(-1, self.terms) @ C.T
+        error -= self.target.reshape(error.shape)
         if self.ignored is not None:
             flat = self.ignored.reshape(len(self.ignored), -1)
-            found -= flat.T @ (flat @ found)
-        return found.reshape(self.target.shape)
+            error -= flat.T @ (flat @ error)
+        return error.reshape(self.target.shape)
 
     def gradient(self, point: Floats, residual: Floats) -> Floats:
         """Jᵀ times a residual."""
@@ -92,22 +92,22 @@ class Problem:
         factors = self.factors(point)
         grams = [X.T @ X for X in factors]
         ends = np.cumsum([0, *(X.size for X in factors)])
-        found = np.empty((self.size, self.size))
+        gram = np.empty((self.size, self.size))
         for m, X in enumerate(factors):
             place = slice(ends[m], ends[m + 1])
             own = np.zeros((len(X), self.terms, len(X), self.terms))
             own[range(len(X)), :, range(len(X)), :] = grams[(m + 1) % 3] * grams[(m + 2) % 3]
-            found[place, place] = own.reshape(X.size, X.size)
+            gram[place, place] = own.reshape(X.size, X.size)
             for n in range(m + 1, 3):
                 Y, other = factors[n], grams[3 - m - n]
                 block = X[:, None, None, :] * Y.T[None, :, :, None] * other[None, :, None, :]
                 across = slice(ends[n], ends[n + 1])
-                found[place, across] = block.reshape(X.size, Y.size)
-                found[across, place] = found[place, across].T
+                gram[place, across] = block.reshape(X.size, Y.size)
+                gram[across, place] = gram[place, across].T
         if self.ignored is not None:
             unseen = self._unseen(*factors)
-            found -= unseen.T @ unseen
-        return found
+            gram -= unseen.T @ unseen
+        return gram
 
     def _unseen(self, A: Floats, B: Floats, C: Floats) -> Floats:
         """The part of J that is ignored: a row for each ignored matrix and each slice."""
@@ -133,15 +133,6 @@ def floats(vector: Iterable[fmpq]) -> list[float]:
     [0.5, -3.0]
     """
     return [int(x.p) / int(x.q) for x in vector]
-
-
-def late(deadline: float | None) -> bool:
-    """Whether a deadline on the monotonic clock has passed; None is no deadline.
-
-    >>> late(None), late(time.monotonic() - 1), late(time.monotonic() + 60)
-    (False, True, False)
-    """
-    return deadline is not None and time.monotonic() >= deadline
 
 
 def starts(

@@ -7,7 +7,6 @@ only after its terms were added up over Q.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Sequence
 from itertools import islice, product
 from typing import Any
@@ -16,13 +15,15 @@ import numpy as np
 from flint import fmpq, fmpz_mat, nmod_mat
 from numpy.typing import NDArray
 
-from lemmax.theory.numbers.primes import MERSENNE_61
 from lemmax.theory.numbers.rank import pivot_columns
-from lemmax.theory.tensors.arrays import Array, flattening
+from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
+from lemmax.theory.tensors.search.clock import late
+from lemmax.theory.tensors.search.derivatives import derivatives
+from lemmax.theory.tensors.search.third_factors import third_factor
 
 Factors = Sequence[NDArray[np.int64]]
-"""Three matrices with one row a term."""
+"""Three matrices with one row per term."""
 
 ENTRIES = 1_000_000  # of the Jacobian of a Hensel lift; larger ones are not tried
 ATTEMPTS = 18  # of a lift, fewer for a large Jacobian
@@ -56,8 +57,8 @@ def lift(
     >>> T = np.zeros((2, 2, 2), dtype=int)  # the sum in Z/2: rank 2 over Q, with halves
     >>> T[0, 0, 0] = T[0, 1, 1] = T[1, 0, 1] = T[1, 1, 0] = 1
     >>> signs = np.array([[1, 1], [1, 2]])
-    >>> found = lift(T, (signs, signs, 2 * signs % 3), 3)
-    >>> found.terms[1]
+    >>> lifted = lift(T, (signs, signs, 2 * signs % 3), 3)
+    >>> lifted.terms[1]
     ((1, -1), (1, -1), (1/2, -1/2))
     """
     factors = [np.asarray(f, dtype=np.int64) % p for f in factors]
@@ -66,10 +67,10 @@ def lift(
     entries = jacobian_entries(array, len(factors[0]))
     attempts = min(ATTEMPTS, 1 + ENTRIES // (2 * entries)) if entries <= ENTRIES else 0
     for maker, tries in zip(makers, (3, attempts), strict=True):
-        for found in islice(maker, tries):
-            if found is not None and found.adds_up_to(array):
-                return found
-            if deadline is not None and time.monotonic() > deadline:
+        for lifted in islice(maker, tries):
+            if lifted is not None and lifted.adds_up_to(array):
+                return lifted
+            if late(deadline):
                 return None
     return None
 
@@ -81,24 +82,19 @@ def jacobian_entries(array: Array, length: int) -> int:
 
 def by_solving(array: Array, factors: Factors, p: int) -> Iterator[Decomposition | None]:
     """Take two factors of every term for small numbers, and solve for the third over Q."""
-    small = [np.array([_small_vector(row, p) for row in f]) for f in factors]
+    small = [[_small_vector(row, p) for row in f] for f in factors]
     for mode in (2, 1, 0):
         others = [small[m] for m in range(3) if m != mode]
-        pairs = np.einsum("ri,rj->ijr", *others).reshape(-1, len(small[mode]))
-        solved = _solve(pairs, flattening(array, mode).T)
-        if solved is None:
+        third = third_factor(np.moveaxis(array, mode, 2), *others)
+        if third is None:
             yield None
             continue
-        columns, third = solved
-        terms = []
-        for row, r in enumerate(columns):
-            term: list[list[Any]] = [f[r].tolist() for f in others]
-            term.insert(mode, third[row])
-            terms.append(term)
-        yield rational_terms(array.shape, terms)
+        factors_over_q = list(others)
+        factors_over_q.insert(mode, third)
+        yield rational_terms(array.shape, zip(*factors_over_q, strict=True))
 
 
-def _small_vector(row: NDArray[np.int64], p: int) -> list[int]:
+def _small_vector(row: NDArray[np.int64], p: int) -> list[fmpq]:
     """The multiple of a vector mod p with the smallest numbers, without denominators."""
 
     def lifted(factor: int) -> list[int]:
@@ -106,25 +102,8 @@ def _small_vector(row: NDArray[np.int64], p: int) -> list[int]:
         common = max(q for _, q in numbers)
         return [n * common // q for n, q in numbers]
 
-    return min((lifted(c) for c in range(1, p)), key=lambda v: (sum(map(abs, v)), -sum(v)))
-
-
-def _solve(left: Array, right: Array) -> tuple[list[int], list[list[fmpq]]] | None:
-    """Some columns of L, and rows X with L[:, columns]·X = M wherever a maximal minor sees it.
-
-    None if the system has no solution mod a large prime.
-    """
-    n = left.shape[1]
-    joint = np.hstack([left, right]).astype(object)
-    echelon, rank = nmod_mat(fmpz_mat(joint.tolist()), MERSENNE_61).rref()
-    columns = pivot_columns(echelon, rank)
-    if not columns or columns[-1] >= n:
-        return None
-    chosen = left[:, columns]
-    echelon, rank = nmod_mat(fmpz_mat(chosen.T.tolist()), MERSENNE_61).rref()
-    rows = pivot_columns(echelon, rank)
-    solution = fmpz_mat(chosen[rows].tolist()).solve(fmpz_mat(right[rows].tolist()))
-    return columns, solution.tolist()
+    least = min((lifted(c) for c in range(1, p)), key=lambda v: (sum(map(abs, v)), -sum(v)))
+    return [fmpq(x) for x in least]
 
 
 def by_hensel(
@@ -137,7 +116,7 @@ def by_hensel(
     """
     length = len(factors[0])
     start = _leads_one(factors, p)
-    jacobian = _jacobian(array.shape, start) % p
+    jacobian = _jacobian(start) % p
     nonzero = np.concatenate([f.ravel() for f in start]) != 0
     mode = np.repeat(np.arange(3), [f.size for f in start])
     term = np.concatenate([np.repeat(np.arange(length), n) for n in array.shape])
@@ -171,19 +150,11 @@ def _leads_one(factors: Factors, p: int) -> Factors:
     return [*made, factors[2] * weights[:, None] % p]
 
 
-def _jacobian(shape: tuple[int, ...], factors: Factors) -> NDArray[np.int64]:
-    """The derivative of the sum of the terms: one row an entry, one column a coordinate."""
-    a, b, c = shape
-    u, v, w = factors
-    length = len(u)
-    blocks = [
-        np.einsum("il,rj,rk->ijkrl", np.eye(a, dtype=np.int64), v, w),
-        np.einsum("ri,jl,rk->ijkrl", u, np.eye(b, dtype=np.int64), w),
-        np.einsum("ri,rj,kl->ijkrl", u, v, np.eye(c, dtype=np.int64)),
-    ]
-    return np.hstack(
-        [block.reshape(a * b * c, length * n) for block, n in zip(blocks, shape, strict=True)]
-    )
+def _jacobian(factors: Factors) -> NDArray[np.int64]:
+    """The derivative of the sum of the terms: one row per entry, one column per coordinate."""
+    u, v, w = (f.T for f in factors)
+    blocks = (part.transpose(0, 2, 1) for part in derivatives(u, v, w))
+    return np.hstack([block.reshape(len(block), -1) for block in blocks])
 
 
 def _hensel(

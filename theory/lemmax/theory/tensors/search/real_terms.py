@@ -30,25 +30,19 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from flint import fmpq, fmpq_mat, fmpz_mat
-from scipy.linalg import qr
 
 from lemmax.theory.certificates import writing as certificates
-from lemmax.theory.tensors.arrays import Array, flattening_rank
-from lemmax.theory.tensors.decompositions import Decomposition, Term, Vector
-from lemmax.theory.tensors.reductions import Concise, concise
-from lemmax.theory.tensors.search.common_terms import Pattern, Rows, Shared, identity, mapped
-from lemmax.theory.tensors.search.fitting import quotients, ways
-from lemmax.theory.tensors.search.least_squares import Floats, Problem, descend, late
+from lemmax.theory.tensors.arrays import Array, flattening_rank, mapped
+from lemmax.theory.tensors.decompositions import Decomposition, Term
+from lemmax.theory.tensors.reductions import Concise
+from lemmax.theory.tensors.search.common_terms import Rows
+from lemmax.theory.tensors.search.least_squares import Floats, floats
 
-EQUATIONS = 400  # the most that the independent checker takes
-_BITS = 80  # of the centre, after the point
 _INVERSE_BITS = 48  # of the approximate inverse, after the point
-
 _ZERO = fmpq(0)
 
 
@@ -217,7 +211,7 @@ class System:
     def approximate_inverse(self) -> fmpq_mat | None:
         """A dyadic matrix near the inverse of the Jacobian, from floats: nothing rests on it."""
         try:
-            inverse = np.linalg.inv(_floats(self.jacobian))
+            inverse = np.linalg.inv(nearest(self.jacobian))
         except np.linalg.LinAlgError:
             return None
         if not np.abs(inverse).max() < 1e9:
@@ -246,157 +240,6 @@ def _norm(matrix: fmpq_mat) -> fmpq:
     return max(sum(map(abs, row), _ZERO) for row in matrix.tolist())
 
 
-def _floats(matrix: fmpq_mat) -> Floats:
-    return np.array([[int(x.p) / int(x.q) for x in row] for row in matrix.tolist()])
-
-
-def _dyadic(x: float) -> fmpq:
-    return fmpq(round(Fraction(x) * 2**_BITS), 2**_BITS)
-
-
-def equations(problem: Problem, pattern: Pattern) -> int:
-    """How many entries of the tensor depend on the free entries."""
-    free = pattern.free(problem.size)
-    present = free.copy()
-    present[[place for place, x in pattern.given.items() if x]] = True
-    products = [
-        np.einsum("ir,jr,kr->ijkr", *map(np.int64, problem.factors(flags)))  # type: ignore[arg-type]
-        for flags in (present, present & ~free)
-    ]
-    return int((products[0] > products[1]).any(axis=3).sum())
-
-
-def real_fit(
-    array: Array,
-    terms: int,
-    *,
-    deadline: float | None = None,
-    tries: int = 4,
-    seed: int = 0,
-) -> RealDecomposition | None:
-    """A real decomposition of an integer tensor with so many terms, proved to exist, or None.
-
-    Parameters
-    ----------
-    array
-        A nonzero integer tensor, best one that is no direct sum.
-    terms
-        The number of terms asked for.
-    deadline
-        A value of ``time.monotonic`` after which the search ends. Without one the result depends
-        on the other arguments only.
-    tries, seed
-        How many starting points of each fit, and the seed they are drawn from.
-
-    Notes
-    -----
-    The equations must be independent at the numerical solution, so about as many terms are needed
-    as for a generic tensor of the shape, abc/(a + b + c - 2), or fewer where many slices have rank
-    one; and there must be at most 400 equations. None says nothing about the rank.
-
-    Examples
-    --------
-    The path on three vertices: the eigenvalues 0 and ±√2 of its pencil are real, not rational, and
-    over Q the rank is 4.
-
-    >>> import numpy as np
-    >>> path = np.array([[[1, 0], [0, 1], [0, 0]], [[0, 1], [1, 0], [0, 1]],
-    ...                  [[0, 0], [0, 1], [1, 0]]])
-    >>> found = real_fit(path, 3)
-    >>> len(found), found.proves(path)
-    (3, True)
-    """
-    core = concise(array)
-    if terms < max(core.array.shape):
-        return None
-    for quotient in ways(quotients(core.array), terms):
-        found = _shared_fit(Shared(quotient), terms, deadline, tries, seed)
-        if found is not None and found.extended(core).proves(array):
-            return found.extended(core)
-    return None
-
-
-def _shared_fit(
-    shared: Shared, terms: int, deadline: float | None, tries: int, seed: int
-) -> RealDecomposition | None:
-    quotient = shared.quotient
-    inner = mapped(quotient.array, 2, shared.rows)
-    problem = Problem(np.array(inner, dtype=np.float64), terms)
-    pattern = shared.pattern(terms)
-    free = pattern.free(problem.size)
-    scalings = 2 * (terms - len(quotient.ones))
-    if equations(problem, pattern) > min(EQUATIONS, int(free.sum()) - scalings):
-        return None
-    a, b, _ = inner.shape
-    for fit in quotient.fits(terms, None, tries, seed, deadline):
-        if late(deadline):
-            return None
-        if fit is not None:
-            fitted, _ = descend(problem, shared.point(problem, fit), free, 10)
-            ball = _ball(problem, fitted, pattern, inner)
-            if ball is not None:
-                maps = (identity(a), identity(b), shared.rows)
-                found = RealDecomposition(Decomposition(inner.shape), maps, *ball)
-                return found.permuted([quotient.order.index(m) for m in range(3)])
-    return None
-
-
-def _ball(
-    problem: Problem, point: Floats, pattern: Pattern, array: Array
-) -> tuple[tuple[Term, ...], tuple[int, ...], fmpq] | None:
-    """Centre, free entries and radius of a ball near a fit, if the equations are independent."""
-    flags = pattern.free(problem.size)
-    jacobian = _jacobian(problem, point)[:, flags]
-    jacobian = jacobian[(jacobian != 0).any(axis=1)]
-    size = len(jacobian)
-    if size > jacobian.shape[1]:
-        return None
-    pivoted: Any = qr(jacobian, mode="r", pivoting=True, check_finite=False)
-    triangle, order = pivoted
-    pivots = np.abs(triangle.diagonal())
-    if pivots[-1] < 1e-7 * pivots[0]:
-        return None
-    free = np.sort(np.flatnonzero(flags)[order[:size]])
-    flags = np.zeros(problem.size, dtype=bool)
-    flags[free] = True
-    point, _ = descend(problem, point, flags, 10)
-    centre = [pattern.given.get(n, _dyadic(x)) for n, x in enumerate(point.tolist())]
-    places = tuple(free.tolist())
-    for _ in range(2):  # Newton's method, beyond the precision of floats
-        system = System.at(array, 1, _terms(problem, centre), places)
-        if system is None:
-            return None
-        steps = np.linalg.solve(_floats(system.jacobian), _floats(system.value)).ravel()
-        for place, step in zip(places, steps.tolist(), strict=True):
-            centre[place] -= _dyadic(step)
-    system = System.at(array, 1, _terms(problem, centre), places)
-    inverse = None if system is None else system.approximate_inverse()
-    if system is None or inverse is None:
-        return None
-    radius = fmpq(1, 2**_BITS)
-    while radius < 2 * system.constants(inverse)[0]:
-        radius *= 2
-    return _terms(problem, centre), places, radius
-
-
-def _jacobian(problem: Problem, point: Floats) -> Floats:
-    """The derivative of the entries of Σ a_r⊗b_r⊗c_r by those of A, B and C."""
-    A, B, C = problem.factors(point)
-    a, b, c = (len(X) for X in (A, B, C))
-    parts = [
-        np.einsum("ix,jr,kr->ijkxr", np.eye(a), B, C),
-        np.einsum("ir,jx,kr->ijkxr", A, np.eye(b), C),
-        np.einsum("ir,jr,kx->ijkxr", A, B, np.eye(c)),
-    ]
-    return np.concatenate([part.reshape(a * b * c, -1) for part in parts], axis=1)
-
-
-def _terms(problem: Problem, centre: Sequence[fmpq]) -> tuple[Term, ...]:
-    a, b, c = problem.target.shape
-
-    def vector(first: int, size: int, r: int) -> Vector:
-        return tuple(centre[row * problem.terms + r] for row in range(first, first + size))
-
-    return tuple(
-        (vector(0, a, r), vector(a, b, r), vector(a + b, c, r)) for r in range(problem.terms)
-    )
+def nearest(matrix: fmpq_mat) -> Floats:
+    """The nearest matrix of floats."""
+    return np.array([floats(row) for row in matrix.tolist()])

@@ -7,11 +7,9 @@ from fractions import Fraction
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 from scipy.linalg import eigh
 
-from lemmax.theory.numbers.rank import pivot_columns
-from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.search.clock import late
 from lemmax.theory.tensors.search.least_squares import (
     LARGE,
     TOLERANCE,
@@ -19,11 +17,10 @@ from lemmax.theory.tensors.search.least_squares import (
     Floats,
     Problem,
     descend,
-    late,
 )
 
-_KERNEL = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
-_STILL = 1e-5  # entries that move less in the kernel are taken for determined
+_FLAT = 1e-10  # eigenvalues of JᵀJ below it, relative to the largest, are taken for zero
+_STILL = 1e-5  # entries that move less in the null space are taken for determined
 _CHOICES = tuple(map(Fraction, (0, 1, -1, 2, -2, 0.5, -0.5)))  # the values that are chosen
 _COSTS = np.array([1.0, 3.0, 3.0, 6.0, 6.0, 6.0, 6.0])  # of one step of the way to each of them
 _FLOATS = np.array([float(x) for x in _CHOICES])
@@ -62,8 +59,8 @@ class _Choice(NamedTuple):
     more: int  # how many entries to set at once
 
 
-class _Step(NamedTuple):
-    """Where the shortest way along the kernel leads on which some entries get new values.
+class _Move(NamedTuple):
+    """Where the shortest way along the null space leads on which some entries get new values.
 
     Where there is no such way, the values are set all the same.
     """
@@ -131,8 +128,8 @@ class Rounding:
         places = np.flatnonzero(free)
         gram = self.problem.gram(point)[np.ix_(free, free)]
         eigenvalues, vectors = eigh(gram, check_finite=False)
-        kernel = vectors[:, eigenvalues < _KERNEL * eigenvalues[-1]]
-        motion = np.linalg.norm(kernel, axis=1)
+        null_space = vectors[:, eigenvalues < _FLAT * eigenvalues[-1]]
+        motion = np.linalg.norm(null_space, axis=1)
         rows = np.flatnonzero(places < self.wanted)
         still = places[rows[motion[rows] < _STILL]].tolist()
         if still:
@@ -145,25 +142,26 @@ class Rounding:
         order = np.argsort(way.min(axis=1))
         rows, choices = rows[order], way.argmin(axis=1)[order]
 
-        def step(part: slice) -> _Step:
+        def moved_by(part: slice) -> _Move:
             new = {
                 int(i): _CHOICES[k] for i, k in zip(places[rows[part]], choices[part], strict=True)
             }
             missing = _FLOATS[choices[part]] - point[list(new)]
             start = point.copy()
-            start[free] += kernel @ np.linalg.lstsq(kernel[rows[part]], missing, rcond=1e-6)[0]
+            along = np.linalg.lstsq(null_space[rows[part]], missing, rcond=1e-6)[0]
+            start[free] += null_space @ along
             start = _with(start, new)
-            return _Step(float(np.linalg.norm(self.problem.residual(start))), start, new)
+            return _Move(float(np.linalg.norm(self.problem.residual(start))), start, new)
 
         near = _NEAR * float(np.linalg.norm(self.problem.target))
-        more = min(more, 1 + kernel.shape[1] // 3)
+        more = min(more, 1 + null_space.shape[1] // 3)
         while more > 1:
-            many = step(slice(more))
+            many = moved_by(slice(more))
             moved = self._fit(many.point, values | many.values) if many.residual < near else None
             if moved is not None:
                 return _Choice(moved, values | many.values, 2 * more)
             more //= 2
-        singles = [step(slice(n, n + 1)) for n in range(min(_SINGLE, len(rows)))]
+        singles = [moved_by(slice(n, n + 1)) for n in range(min(_SINGLE, len(rows)))]
         for one in sorted(singles, key=lambda single: single.residual)[:_REFITS]:
             moved = self._fit(one.point, values | one.values)
             if moved is not None:
@@ -189,27 +187,3 @@ def _with(point: Floats, values: Values) -> Floats:
     new = point.copy()
     new[list(values)] = [float(x) for x in values.values()]
     return new
-
-
-def third_factor(array: Array, A: list[list[fmpq]], B: list[list[fmpq]]) -> list[list[fmpq]] | None:
-    """Vectors c_r with Σ a_r⊗b_r⊗c_r = T, exactly, or None where there are none.
-
-    ``A`` and ``B`` list the vectors a_r and b_r; flint solves the linear system over Q.
-    """
-    a, b, c = array.shape
-    terms = len(A)
-    entries = array.reshape(a * b, c).tolist()
-    rows = [
-        [*(u[i] * v[j] for u, v in zip(A, B, strict=True)), *entries[i * b + j]]
-        for i in range(a)
-        for j in range(b)
-    ]
-    echelon, rank = fmpq_mat(rows).rref()
-    pivots = pivot_columns(echelon, rank)
-    if any(column >= terms for column in pivots):
-        return None
-    found = [[fmpq(0)] * c for _ in range(terms)]
-    table = echelon.tolist()
-    for row, column in enumerate(pivots):
-        found[column] = table[row][terms:]
-    return found

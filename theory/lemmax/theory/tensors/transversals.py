@@ -26,9 +26,9 @@ def transversal(sets: Sequence[frozenset[int]]) -> frozenset[int]:
     size = _packing(minimal)
     budget = [_NODES]
     while True:
-        found = _search(minimal, size, budget)
-        if found is not None:
-            return found
+        smallest = _search(minimal, size, budget)
+        if smallest is not None:
+            return smallest
         size += 1
 
 
@@ -62,10 +62,10 @@ def _search(sets: Sequence[frozenset[int]], size: int, budget: list[int]) -> fro
 
 def greedy_transversal(sets: Sequence[frozenset[int]]) -> list[int]:
     """A set that meets all the sets: always the element that meets most of what is left."""
-    left, found = list(sets), []
+    left, chosen = list(sets), []
     while left:
         elements = sorted({x for s in left for x in s})
         best = max(elements, key=lambda x: sum(x in s for s in left))
-        found.append(best)
+        chosen.append(best)
         left = [s for s in left if best not in s]
-    return found
+    return chosen

@@ -1,0 +1,206 @@
+"""Bounds of one component, a concise tensor that is no direct sum, stage by stage.
+
+Each stage is a theorem from :mod:`.below` or :mod:`.above`, or a search; a stage begins only while
+the bounds differ and time is left.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from itertools import count
+from typing import TypeAlias
+
+from lemmax.theory.tensors.above.constructions import constructions, readable_constructions
+from lemmax.theory.tensors.above.pairs_of_slices import pair_split
+from lemmax.theory.tensors.above.spans import span_of_rank_ones
+from lemmax.theory.tensors.arrays import Array, slices
+from lemmax.theory.tensors.below.chains import LowerBound
+from lemmax.theory.tensors.below.contractions import contraction_bound
+from lemmax.theory.tensors.below.flattenings import best_flattening
+from lemmax.theory.tensors.below.killing import killing_bound
+from lemmax.theory.tensors.below.koszul import koszul_bounds
+from lemmax.theory.tensors.below.quadrics import quadrics
+from lemmax.theory.tensors.below.squares import square_bound
+from lemmax.theory.tensors.below.substitution import substitution_bounds
+from lemmax.theory.tensors.bounds import Bounds
+from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.fields import Field
+from lemmax.theory.tensors.pencils.decompositions import pencil_decomposition
+from lemmax.theory.tensors.pencils.lower_bounds import pencil_bound, two_slice_bound
+from lemmax.theory.tensors.pencils.normal_forms import pencil
+from lemmax.theory.tensors.search.clock import late, share, within
+from lemmax.theory.tensors.search.fitting import Quotient, quotients, shorter, with_few_unknowns
+from lemmax.theory.tensors.search.flips import shorten
+
+_WIDE = 16  # the width of the second beam of killed vectors
+_TURN = 2.0  # seconds of the first walk and of the first fit; each turn takes twice as long
+_FEW = 300  # unknowns of problems that are fitted before a walk
+_UNKNOWNS = 800  # of the largest problems that are fitted
+_TRIES = 2  # starting points of a fit with each number of terms
+
+Stage: TypeAlias = Callable[[Array, Bounds, Field, float | None], Bounds]
+
+
+def solve_component(array: Array, field: Field, deadline: float | None = None) -> Bounds:
+    """Bounds of a concise tensor that is no direct sum.
+
+    The flattenings and the slice sums always run; past the deadline no further stage begins.
+    Without a deadline the walks and the fits, which never end by themselves, do not begin.
+    """
+    if 2 in array.shape:
+        return _solve_pencil(array, field)
+    flat = best_flattening(array)
+    tried: list[tuple[str, Decomposition]] = []
+    for named in constructions(array):
+        tried.append(named)
+        if len(named[1]) == flat.value or (len(tried) >= 3 and late(deadline)):
+            break
+    reason, shortest = min(tried, key=lambda pair: len(pair[1]))
+    chains = substitution_bounds(array, len(shortest), field, partial(late, deadline))
+    bounds = Bounds(*chains, shortest, (reason,), thin=min(array.shape) < 2)
+    for stage in STAGES:
+        if not bounds.closed and not late(deadline):
+            bounds = stage(array, bounds, field, deadline)
+    return replace(bounds, stopped=not bounds.closed and late(deadline))
+
+
+def _solve_pencil(array: Array, field: Field) -> Bounds:
+    """The exact bounds of a concise tensor with a mode of size two.
+
+    Where a slice sum or a pivot is as short as the pencil's own decomposition it is preferred: its
+    terms are sets of keys and queries that a person can read.
+    """
+    mode = array.shape.index(2)
+    form = pencil(*slices(array, mode))
+    bound = pencil_bound(array, mode, form, field)
+    additive = best_flattening(array)
+    for reason, candidate in readable_constructions(array):
+        if len(candidate) == form.rank(field):
+            return Bounds(additive, bound, candidate, (reason,), thin=True)
+    order = [0, 1]
+    order.insert(mode, 2)
+    terms = pencil_decomposition(form, field).permuted(order)
+    return Bounds(additive, bound, terms, ("pencil",), thin=True)
+
+
+def _by_quadrics(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
+    for mode in range(3):
+        if array.shape[mode] >= bounds.additive.gains[-1] and not late(deadline):
+            bound, diagonal = quadrics(array, mode, field)
+            bounds = bounds.raised(bound).shortened("simultaneous diagonalisation", diagonal)
+    return bounds
+
+
+def _by_pairs(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
+    for mode in sorted(range(3), key=lambda m: array.shape[m]):
+        if not late(deadline):
+            split = pair_split(array, mode, field)
+            bounds = bounds.shortened("pencils of pairs of slices", split)
+    return bounds
+
+
+def _by_spans(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
+    """The slices in the span of few matrices of rank one; and a proof that they need one more."""
+    for mode in sorted(range(3), key=lambda m: -array.shape[m]):
+        size, most = array.shape[mode], len(bounds.decomposition) - 1
+        if bounds.lower.value <= most and size > most // 2 and not late(deadline):
+            spanned = span_of_rank_ones(array, mode, most, partial(late, deadline))
+            bounds = bounds.shortened("matrices of rank one in the span of the slices", spanned)
+    return bounds.raised(_one_more(array))
+
+
+def _one_more(array: Array) -> LowerBound | None:
+    """R ≥ r + 1 for the largest flattening rank r, by a contraction or by a square, or None."""
+    return contraction_bound(array) or square_bound(array)
+
+
+def _by_koszul(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
+    for bound in koszul_bounds(array):
+        bounds = bounds.raised(bound)
+    return bounds
+
+
+def _by_killing(
+    array: Array, bounds: Bounds, field: Field, deadline: float | None, width: int = 4
+) -> Bounds:
+    """Vectors killed one by one, in at most a third of the time that is left."""
+
+    def close(rest: Array, least: int) -> LowerBound | None:
+        if 2 in rest.shape:
+            return two_slice_bound(rest, rest.shape.index(2), field)
+        closing: list[LowerBound | None] = []
+        if max(rest.shape) >= least:
+            closing.append(_one_more(rest))
+        closing += [quadrics(rest, m, field)[0] for m in range(3) if rest.shape[m] >= least]
+        return max((b for b in closing if b is not None), key=lambda b: b.value, default=None)
+
+    upper, lower = len(bounds.decomposition), bounds.lower.value
+    expired = partial(late, share(deadline, 3))
+    return bounds.raised(killing_bound(array, upper, lower, close, width, expired))
+
+
+def _by_search(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
+    """Walks on the flip graph and numerical fits made exact, in turns, until the time is up.
+
+    Where there are few unknowns, fits come first. After the first turn there is a wider search
+    for vectors to kill.
+    """
+    if deadline is None:
+        return bounds
+    among = quotients(array)
+    least = bounds.lower.value
+    unknowns = min(
+        (q.unknowns(least) for q in with_few_unknowns(among, least)), default=_UNKNOWNS + 1
+    )
+    seeds = count()
+    for turn in count():
+        if turn or unknowns > _FEW:
+            bounds = _walk(array, bounds, turn, _turn(turn, deadline))
+        if unknowns <= _UNKNOWNS and not bounds.closed:
+            bounds = _fits(bounds, among, seeds, _turn(turn, deadline), _turn(turn + 1, deadline))
+        if not turn and not bounds.closed:
+            bounds = _by_killing(array, bounds, field, deadline, _WIDE)
+        if bounds.closed or late(deadline):
+            return bounds
+    raise AssertionError("the turns do not end")
+
+
+def _turn(turn: int, deadline: float) -> float:
+    return within(math.ldexp(_TURN, turn), deadline)
+
+
+def _fits(
+    bounds: Bounds, among: list[Quotient], seeds: Iterator[int], turn: float, deadline: float
+) -> Bounds:
+    """Fits that begin before the turn ends, and end before the deadline."""
+    while not bounds.closed and not late(turn):
+        fitted = shorter(
+            among,
+            bounds.lower.value,
+            bounds.decomposition,
+            deadline=deadline,
+            tries=_TRIES,
+            seed=next(seeds),
+        )
+        bounds = bounds.shortened("a numerical fit made exact", fitted)
+    return bounds
+
+
+def _walk(array: Array, bounds: Bounds, seed: int, deadline: float) -> Bounds:
+    walked = shorten(
+        array, bounds.decomposition, target=bounds.lower.value, deadline=deadline, seed=seed
+    )
+    return bounds.shortened("a walk on the flip graph", walked)
+
+
+STAGES: tuple[Stage, ...] = (
+    _by_quadrics,
+    _by_pairs,
+    _by_spans,
+    _by_koszul,
+    _by_killing,
+    _by_search,
+)
