@@ -29,7 +29,7 @@ from lemmax.theory.tensors.search.real_terms import EQUATIONS, RealDecomposition
 
 Certificate = dict[str, Any]
 SCHEMA = (
-    Path(checker.__file__).parent
+    Path(checker.__file__).parents[1]
     / "theory"
     / "certificates"
     / "schemas"
