@@ -73,7 +73,7 @@ def by_square(step: Mapping[str, Any], T: Cube, field: str, where: str) -> Bound
         for i, row in enumerate(total):
             for j in range(m):
                 row[j] += factor * (M[i][j] + M[j][i])
-    spend("The square", 3 * m * m, 2 * bits_of([form]), long)
+    spend("The square", 3 * m * m, bits_of([form]), bits_of([form]) + long)
     holds = all(
         row == [2 * scale * x * y for y in form] for x, row in zip(form, total, strict=True)
     )
