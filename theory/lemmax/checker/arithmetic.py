@@ -5,8 +5,6 @@ never put into a set or a dictionary as they are: Python's hash of an integer is
 2^61 - 1, so a file could make all of them collide.
 """
 
-from __future__ import annotations
-
 import functools
 import math
 import operator
@@ -157,7 +155,7 @@ def eliminated(rows: Rows, p: int, width: int | None = None) -> tuple[int, list[
     width = n if width is None else width
     m, r, bits = len(rows), min(len(rows), width), p.bit_length()
     volume = m * n * (r + 1) - r * r * (m + n) // 2 + r**3 // 3
-    spend("The elimination mod p", volume, bits, bits)
+    spend("The elimination mod p", (2 + bits // 30) * volume, bits, bits)
     spend("The residues mod p", m * n, bits_of(rows), bits)
     room("The elimination mod p", m * n, bits)
     a = [[x % p for x in row] for row in rows]
@@ -210,7 +208,7 @@ def bareiss(rows: Rows, what: str) -> tuple[int, int]:
             continue
         pivot, *top = left.pop(place)
         bits, size = bits_of((*left, top, [pivot])), len(left) * len(top)
-        spend(what, 4 * size, bits, bits)
+        spend(what, 5 * size, bits, bits)
         room(what, 2 * size, 2 * bits + 1)
         left = [
             [(pivot * x - first * y) // previous for x, y in zip(row, top, strict=True)]

@@ -1,7 +1,5 @@
 """One attention layer: how it is read, and its forward pass on two tokens (Wong 2025)."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections import Counter

@@ -1,7 +1,5 @@
 """Real terms of rank one that Newton's method proves to exist near given ones."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping
 from fractions import Fraction

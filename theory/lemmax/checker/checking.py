@@ -1,7 +1,5 @@
 """Checking a certificate: what surrounds it, its kind, and its steps, within the limits."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

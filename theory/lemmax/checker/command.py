@@ -1,7 +1,5 @@
 """The command line. Status 0: every certificate holds; 1: one does not; 2: anything else."""
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import io
@@ -14,7 +12,7 @@ from typing import Any
 from .checking import check_file
 from .claims import RESERVED
 from .limits import LIMITS, NotACertificate
-from .words import listed
+from .words import VOCABULARY
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,9 +53,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def vocabulary() -> str:
     """The words of the language, one per line."""
-    words = listed()
-    width = max(len(call) for call, _ in words)
-    return "\n".join(f"{call:{width}}  {meaning}" for call, meaning in words)
+    words = [word for words in VOCABULARY.values() for word in words]
+    return "\n".join(f"{word.call:42}  {word.meaning}" for word in words)
 
 
 def checked(paths: Sequence[str], as_json: bool, expect: str | None) -> int:

@@ -1,7 +1,5 @@
 """Heads on contexts and queries (Mahdavi, Liao and Thrampoulidis 2024)."""
 
-from __future__ import annotations
-
 import functools
 import math
 import operator

@@ -1,7 +1,5 @@
 """Terms of rank one, and what they leave of a tensor."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

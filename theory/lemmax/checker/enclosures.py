@@ -1,7 +1,5 @@
 """Real numbers between integers over a power of two, always rounded outwards."""
 
-from __future__ import annotations
-
 import functools
 import math
 from collections.abc import Iterable, Iterator, Sequence
@@ -32,7 +30,7 @@ def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
     halvings = int(x).bit_length() + 2 + math.isqrt(bits) // 3
     guard = halvings + 16
     w = bits + guard
-    spend("An exponential", 5 * (w // (2 + math.isqrt(bits) // 3) + halvings), w, w)
+    spend("An exponential", 50 + 3 * (w // (2 + math.isqrt(bits) // 3) + halvings), w, w)
     if (long := height((x,))) > 64:
         spend("An exponential", 2, long + w, long)
     one = 1 << w
@@ -101,7 +99,7 @@ def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     k = (x.numerator // x.denominator).bit_length() - 1
     guard = 16 + k.bit_length()
     w = bits + guard
-    spend("A logarithm", 20 + 6 * w, w, w)
+    spend("A logarithm", 100 + 3 * w, w, w)
     spend("A logarithm", 4, height((x,)) + w, height((x,)))
 
     def series(t: int, up: int) -> int:

@@ -1,7 +1,5 @@
 """The words about facts, layers and contexts."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
@@ -37,7 +35,11 @@ def places(L: Layer, D: Facts) -> dict[str, int]:
     return place
 
 
-def layer_tensor(L: Layer, D: Facts, masked: bool) -> Tensor:
+def logits_tensor(L: Layer, D: Facts) -> Tensor:
+    return layer_tensor(L, D, False)
+
+
+def layer_tensor(L: Layer, D: Facts, masked: bool = True) -> Tensor:
     """The logits of the values of D after (k, q); masked: without heads where D has no fact."""
     place, (keys, queries, values) = places(L, D), names_of(D)
     forward, known = Forward(L, 0), {(k, q) for k, q, _ in D}
@@ -71,6 +73,10 @@ def answers(L: Layer, D: Facts, tau: Fraction | None = None) -> list[bool]:
     return [x is True for x in known]
 
 
+def memorizes(L: Layer, D: Facts, tau: Fraction | None = None) -> bool:
+    return all(answers(L, D, tau))
+
+
 def accuracy(L: Layer, D: Facts, tau: Fraction | None = None) -> Fraction:
     return Fraction(sum(answers(L, D, tau)), len(D))
 
@@ -81,83 +87,44 @@ def all_tokens(A: MultiHead) -> Matrix:
     return Matrix(itertools.chain(*A.contexts, A.queries))
 
 
-_D, _L, _N, _A = Facts, Layer, Fraction, MultiHead
-LAYER_WORDS: list[tuple[str, tuple[Any, ...], str, Callable[..., Any]]] = [
-    ("tensor", (_D,), "0/1 over the sorted keys, queries, values (Wong 2025, eq. 1)", tensor),
-    (
-        "slices_rank_sum",
-        (_D,),
-        "min(Σ_k |V_k|, Σ_q |V_q|), the bound of Wong 2025, Proposition 2.1",
-        lambda D: min(len({(k, v) for k, _, v in D}), len({(q, v) for _, q, v in D})),
-    ),
-    ("size", (_D,), "the number of facts", len),
-    ("keys", (_D,), "|K|, the number of different keys", lambda D: len({f[0] for f in D})),
-    ("queries", (_D,), "|Q|, the number of different queries", lambda D: len({f[1] for f in D})),
-    ("values", (_D,), "|V|, the number of different values", lambda D: len({f[2] for f in D})),
-    (
-        "layer_tensor",
-        (_L, _D),
-        "L over the sorted keys, queries, values (Wong 2025, eq. 8), without heads off the facts",
-        lambda L, D: layer_tensor(L, D, True),
-    ),
-    (
-        "logits_tensor",
-        (_L, _D),
-        "the logits of the values after every (k, q)",
-        lambda L, D: layer_tensor(L, D, False),
-    ),
-    ("tokens", (_L,), "|T|, the size of the vocabulary", lambda L: len(L.tokens)),
-    ("d_model", (_L,), "the dimension of the embedding", lambda L: len(L.W_E[0])),
-    ("heads", (_L,), "the number of heads", lambda L: len(L.heads)),
-    (
-        "d_qk",
-        (_L,),
-        "the largest query-key dimension",
-        lambda L: max([0, *(len(h.W_K) for h in L.heads)]),
-    ),
-    (
-        "d_vo",
-        (_L,),
-        "the largest value-output dimension",
-        lambda L: max([0, *(len(h.W_O) for h in L.heads)]),
-    ),
-    (
-        "memorizes",
-        (_L, _D),
-        "for every fact (k, q, v) the logit of v is strictly largest over the full vocabulary",
-        lambda L, D: all(answers(L, D)),
-    ),
-    (
-        "memorizes_at",
-        (_L, _D, _N),
-        "for every fact (k, q, v) the probability of v over the full vocabulary is >= τ",
-        lambda L, D, tau: all(answers(L, D, tau)),
-    ),
-    ("accuracy", (_L, _D), "the share of memorized facts", accuracy),
-    (
-        "accuracy_at",
-        (_L, _D, _N),
-        "the share of facts known with probability >= τ (Wong 2025, equation 14)",
-        accuracy,
-    ),
-    ("examples", (_A,), "the number T of examples", lambda A: len(A.context_of)),
-    ("context_length", (_A,), "n, the number of tokens of a context", lambda A: len(A.contexts[0])),
-    ("dimension", (_A,), "d, the dimension of the tokens", lambda A: len(A.contexts[0][0])),
-    ("head_count", (_A,), "H, the number of heads", lambda A: len(A.heads)),
-    (
-        "head_dimension",
-        (_A,),
-        "d_h, the largest dimension of a head",
-        lambda A: max(len(W_K[0]) for W_K, _, _ in A.heads),
-    ),
-    ("shared", (_A,), "one context for all examples", lambda A: len(set(A.context_of)) == 1),
-    (
-        "least_context_rank",
-        (_A,),
-        "the least rank of a context",
-        lambda A: min(map(rank, A.contexts)),
-    ),
-    ("query_matrix", (_A,), "one query per row", lambda A: A.queries),
-    ("all_tokens", (_A,), "the tokens of all contexts and the queries, one per row", all_tokens),
-    ("feature_rank_lower", (_A,), "the rank of Z mod a prime, at most rank Z", feature_rank_lower),
-]
+def slices_rank_sum(D: Facts) -> int:
+    return min(len({(k, v) for k, _, v in D}), len({(q, v) for _, q, v in D}))
+
+
+def d_qk(L: Layer) -> int:
+    return max([0, *(len(head.W_K) for head in L.heads)])
+
+
+def d_vo(L: Layer) -> int:
+    return max([0, *(len(head.W_O) for head in L.heads)])
+
+
+LAYER_WORDS: dict[str, Callable[..., Any]] = {
+    "tensor(database)  0/1 over the sorted keys, queries, values (Wong 2025, equation 1)": tensor,
+    "slices_rank_sum(database)  min(Σ_k |V_k|, Σ_q |V_q|) (Wong 2025, 2.1)": slices_rank_sum,
+    "size(database)  the number of facts": len,
+    "keys(database)  |K|, the number of different keys": lambda D: len({f[0] for f in D}),
+    "queries(database)  |Q|, the number of different queries": lambda D: len({f[1] for f in D}),
+    "values(database)  |V|, the number of different values": lambda D: len({f[2] for f in D}),
+    "layer_tensor(layer, database)  L of Wong 2025, equation 8; no heads off D": layer_tensor,
+    "logits_tensor(layer, database)  the logits of the values after every (k, q)": logits_tensor,
+    "tokens(layer)  |T|, the size of the vocabulary": lambda L: len(L.tokens),
+    "d_model(layer)  the dimension of the embedding": lambda L: len(L.W_E[0]),
+    "heads(layer)  the number of heads": lambda L: len(L.heads),
+    "d_qk(layer)  the largest query-key dimension": d_qk,
+    "d_vo(layer)  the largest value-output dimension": d_vo,
+    "memorizes(layer, database)  every fact's value has strictly the largest logit": memorizes,
+    "memorizes_at(layer, database, rational)  every fact has probability >= τ": memorizes,
+    "accuracy(layer, database)  the share of memorized facts": accuracy,
+    "accuracy_at(layer, database, rational)  of facts with probability >= τ": accuracy,
+    "examples(contexts)  the number T of examples": lambda A: len(A.context_of),
+    "context_length(contexts)  n, the number of tokens": lambda A: len(A.contexts[0]),
+    "dimension(contexts)  d, the dimension of the tokens": lambda A: len(A.contexts[0][0]),
+    "head_count(contexts)  H, the number of heads": lambda A: len(A.heads),
+    "head_dimension(contexts)  d_h, the largest": lambda A: max(len(K[0]) for K, _, _ in A.heads),
+    "shared(contexts)  one context for all examples": lambda A: len(set(A.context_of)) == 1,
+    "least_context_rank(contexts)  of all contexts": lambda A: min(map(rank, A.contexts)),
+    "query_matrix(contexts)  one query per row": lambda A: A.queries,
+    "all_tokens(contexts)  the tokens of all contexts, then the queries": all_tokens,
+    "feature_rank_lower(contexts)  rank Z mod a prime, at most rank Z": feature_rank_lower,
+}

@@ -5,8 +5,6 @@ numbers of a and b bits takes a·b / 60,000 more. Memory is counted in bytes. Bo
 the certificate alone, so that every machine accepts the same files.
 """
 
-from __future__ import annotations
-
 import contextlib
 import contextvars
 from collections.abc import Iterator
@@ -66,30 +64,28 @@ class Meter:
 _METER: contextvars.ContextVar[Meter | None] = contextvars.ContextVar("meter", default=None)
 
 
+def _within(what: str, name: str, amount: int, unit: str) -> None:
+    if amount > (limit := LIMITS[name]):
+        told = f"brings the {name} to {amount:.1e} {unit}, and the limit is {limit:.1e}"
+        refuse(what, told)
+
+
 def spend(what: str, count: int, a: int = 0, b: int = 0) -> None:
     """Charge for so many products of numbers of a and b bits; refuse if that is too long."""
     meter = _METER.get() or Meter()
     meter.work += count * (1 + (a * b + 10 * (a + b)) // 60_000)
-    if meter.work > LIMITS["work"]:
-        limit = LIMITS["work"]
-        refuse(what, f"brings the work to {meter.work:.1e} units, and the limit is {limit:.1e}")
+    _within(what, "work", meter.work, "units")
 
 
 def foresee(what: str, count: int) -> None:
     """Refuse at once what would be refused in the end: so many products are still to come."""
-    work = (_METER.get() or Meter()).work + count
-    if work > LIMITS["work"]:
-        limit = LIMITS["work"]
-        refuse(what, f"would bring the work to {work:.1e} units, and the limit is {limit:.1e}")
+    _within(what, "work", (_METER.get() or Meter()).work + count, "units")
 
 
 def room(what: str, count: int, bits: int = 0) -> int:
     """The bytes of so many numbers of so many bits in a list; refuse if they do not fit."""
     size = count * (40 + bits // 7)
-    used = (_METER.get() or Meter()).memory + size
-    if used > LIMITS["memory"]:
-        limit = LIMITS["memory"]
-        refuse(what, f"brings the memory to {used:.1e} bytes, and the limit is {limit:.1e}")
+    _within(what, "memory", (_METER.get() or Meter()).memory + size, "bytes")
     return size
 
 

@@ -1,7 +1,5 @@
 """The words about numbers, truths, matrices and tensors."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from fractions import Fraction
@@ -12,7 +10,7 @@ from .enclosures import Logits, precisions, probability_at_least
 from .kinds.kruskal_rank import independent_share, kruskal_rank
 from .kinds.softmax_rank import softmax_rank
 from .limits import Undecided, brief, keep, refuse, spend
-from .reading import Integers, Matrix, Tensor
+from .reading import Matrix, Tensor
 from .tensors import flattening
 from .values import Softmax
 
@@ -113,65 +111,43 @@ def fold(M: Matrix, n: Fraction) -> Tensor:
     return Tensor(Matrix(M[i : i + size]) for i in range(0, len(M), size))
 
 
-_M, _T, _N, _P = Matrix, Tensor, Fraction, bool
-MATRIX_WORDS: list[tuple[str, tuple[Any, ...], str, Callable[..., Any]]] = [
-    ("min", (_N, ...), "the smallest of the numbers", lambda *x: min(x)),
-    ("max", (_N, ...), "the largest of the numbers", lambda *x: max(x)),
-    ("implies", (_P, _P), "not p, or q", lambda p, q: not p or q),
-    ("iff", (_P, _P), "p and q are both true, or both false", lambda p, q: p == q),
-    ("rank", (_M,), "the rank over Q", rank),
-    ("rank", (Softmax,), "the rank over R, exact", lambda S: softmax_rank(S[0])),
-    ("softmax", (_M,), "the row-wise softmax", lambda M: Softmax((M,))),
-    ("det", (_M,), "the determinant", determinant),
-    (
-        "argmax",
-        (_M,),
-        "row by row, 1 at every largest entry and 0 elsewhere (Wong 2025, equation 11)",
-        argmax,
-    ),
-    ("threshold", (_M, _N), "1 where row softmax >= τ (Wong 2025, equation 13)", threshold),
-    ("rows", (_M,), "the number of rows", len),
-    ("columns", (_M,), "the number of columns", lambda M: len(M[0])),
-    (
-        "entry",
-        (_M, _N, _N),
-        "M_ij, indices from 0",
-        lambda M, i, j: M[as_index(i, len(M))][as_index(j, len(M[0]))],
-    ),
-    ("max_entry", (_M,), "the largest entry", lambda M: max(map(max, M))),
-    ("min_entry", (_M,), "the smallest entry", lambda M: min(map(min, M))),
-    ("entry_sum", (_M,), "the sum of the entries", entry_sum),
-    ("transpose", (_M,), "Mᵀ", transpose),
-    ("product", (_M, _M), "A·B", product),
-    ("gram", (_M,), "P·Pᵀ", lambda P: product(P, transpose(P))),
-    ("identity", (_N,), "the n × n identity matrix", identity),
-    ("equal", (_M, _M), "same shape and entries", lambda A, B: A == B),
-    ("distinct_rows", (_M,), "no two rows are equal", distinct_rows),
-    ("unit_rows", (_M,), "every row lies on the unit sphere", unit_rows),
-    ("row_gap", (_M,), "the least distance of largest and next entry in a row", row_gap),
-    (
-        "covering",
-        (_M, _N),
-        "the least number of entries of the first row whose sum is greater than a level",
-        covering,
-    ),
-    (
-        "independent_share",
-        (_M, _N),
-        "the share of the sets of k rows that are independent",
-        independent_share,
-    ),
-    ("kruskal_rank", (_M,), "the largest k such that any k rows are independent", kruskal_rank),
-    (
-        "flattening_rank",
-        (_T, _N),
-        "the rank over Q when index 0, 1 or 2 is kept and the others are merged",
-        flattening_rank,
-    ),
-    ("fibres", (_T,), "the matrix of all T_kq:", lambda T: Matrix(itertools.chain(*T))),
-    ("fold", (_M, _N), "the tensor whose slices are n consecutive rows each", fold),
-    ("slice_rows", (_T,), "the number of rows of a slice", lambda T: len(T[0])),
-    ("slice_columns", (_T,), "the number of columns of a slice", lambda T: len(T[0][0])),
-    ("max_slice_rank", (_T,), "the largest rank of a slice", lambda T: max(map(rank, T))),
-    ("length", (Integers,), "the length of a list of integers", len),
-]
+def entry(M: Matrix, i: Fraction, j: Fraction) -> Fraction:
+    return M[as_index(i, len(M))][as_index(j, len(M[0]))]
+
+
+MATRIX_WORDS: dict[str, Callable[..., Any]] = {
+    "min(rational, ...)  the smallest of the numbers": lambda *x: min(x),
+    "max(rational, ...)  the largest of the numbers": lambda *x: max(x),
+    "implies(truth, truth)  not p, or q": lambda p, q: not p or q,
+    "iff(truth, truth)  both are true, or both are false": lambda p, q: p == q,
+    "rank(matrix)  the rank over Q": rank,
+    "rank(softmax)  the rank over R, exactly": lambda S: softmax_rank(S[0]),
+    "softmax(matrix)  the row-wise softmax of rational logits": lambda M: Softmax((M,)),
+    "det(matrix)  the determinant": determinant,
+    "argmax(matrix)  by rows, 1 at every largest entry, else 0 (Wong 2025, equation 11)": argmax,
+    "threshold(matrix, rational)  1 where row softmax >= τ (Wong 2025, equation 13)": threshold,
+    "rows(matrix)  the number of rows": len,
+    "columns(matrix)  the number of columns": lambda M: len(M[0]),
+    "entry(matrix, rational, rational)  M_ij, indices from 0": entry,
+    "max_entry(matrix)  the largest entry": lambda M: max(map(max, M)),
+    "min_entry(matrix)  the smallest entry": lambda M: min(map(min, M)),
+    "entry_sum(matrix)  the sum of the entries": entry_sum,
+    "transpose(matrix)  Mᵀ": transpose,
+    "product(matrix, matrix)  A·B": product,
+    "gram(matrix)  P·Pᵀ": lambda P: product(P, transpose(P)),
+    "identity(rational)  the n × n identity matrix": identity,
+    "equal(matrix, matrix)  same shape and entries": lambda A, B: A == B,
+    "distinct_rows(matrix)  no two rows are equal": distinct_rows,
+    "unit_rows(matrix)  every row lies on the unit sphere": unit_rows,
+    "row_gap(matrix)  the least distance of largest and next entry in a row": row_gap,
+    "covering(matrix, rational)  how few entries of the first row exceed a level": covering,
+    "independent_share(matrix, rational)  of the sets of k rows": independent_share,
+    "kruskal_rank(matrix)  the largest k such that any k rows are independent": kruskal_rank,
+    "flattening_rank(tensor, rational)  the rank over Q, keeping index 0, 1 or 2": flattening_rank,
+    "fibres(tensor)  the matrix of all T_kq:": lambda T: Matrix(itertools.chain(*T)),
+    "fold(matrix, rational)  the tensor whose slices are n consecutive rows each": fold,
+    "slice_rows(tensor)  the number of rows of a slice": lambda T: len(T[0]),
+    "slice_columns(tensor)  the number of columns of a slice": lambda T: len(T[0][0]),
+    "max_slice_rank(tensor)  the largest rank of a slice": lambda T: max(map(rank, T)),
+    "length(integers)  the length of a list of integers": len,
+}

@@ -1,7 +1,5 @@
 """Polynomials over Q: coefficients, the constant one first."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Sequence

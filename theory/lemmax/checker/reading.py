@@ -1,7 +1,5 @@
 """Reading: strict JSON, exact numbers, and the shapes that every kind is made of."""
 
-from __future__ import annotations
-
 import functools
 import json
 import os

@@ -6,8 +6,6 @@ comparisons between numbers (``0 < x <= 1`` is one), of words that are true or f
 matrix and multiplied with a number. Python's parser reads it, and nothing else gets through.
 """
 
-from __future__ import annotations
-
 import ast
 import operator
 import re
@@ -21,7 +19,7 @@ from .arithmetic import height
 from .limits import LIMITS, brief, keep, refuse, released, spend
 from .reading import Matrix, Tensor
 from .steps import Step
-from .values import SORTS, Facts, sort_name
+from .values import SORTS, Facts
 from .words import VOCABULARY
 
 _COMPARISONS: dict[type, tuple[str, str, Callable[[Any, Any], bool]]] = {
@@ -145,15 +143,14 @@ def evaluate(node: ast.expr, instance: Mapping[str, Any]) -> Any:
     arguments = [evaluate(x, instance) for x in node.args]
     arguments = [Fraction(x) if type(x) is int else x for x in arguments]
     charge(f"{node.func.id}(...)", arguments)
-    for takes, _, function in VOCABULARY[node.func.id]:
-        if takes[-1] is ...:
-            takes = takes[:-1] * max(len(arguments), 1)
-        if len(takes) == len(arguments):
-            fitted = [fitting(x, sort) for x, sort in zip(arguments, takes, strict=True)]
+    for word in VOCABULARY[node.func.id]:
+        sorts = word.sorts * len(arguments) if word.repeats else word.sorts
+        if len(sorts) == len(arguments) > 0:
+            fitted = [fitting(x, sort) for x, sort in zip(arguments, sorts, strict=True)]
             if None not in fitted:
-                return function(*fitted)
-    wanted = (", ".join(map(sort_name, word.takes)) for word in VOCABULARY[node.func.id])
-    refuse(f"{node.func.id}(...)", f"takes ({') or ('.join(wanted)})")
+                return word.function(*fitted)
+    calls = " or ".join(word.call for word in VOCABULARY[node.func.id])
+    refuse(f"{node.func.id}(...)", f"is called as {calls}")
 
 
 def fitting(value: Any, sort: type) -> Any:

@@ -1,7 +1,5 @@
 """Steps of a check, and the two bounds of a rank that several kinds share."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Tensors with integer entries: nested lists, their slices, flattenings and ranks."""
 
-from __future__ import annotations
-
 import math
 import operator
 from collections.abc import Sequence
@@ -59,7 +57,7 @@ def sparse(value: object) -> tuple[Cube, int]:
 def copied(T: Sequence[Sequence[Sequence[object]]]) -> None:
     """Charge for a copy of a tensor that shares its entries."""
     a, b, c = sizes(T)
-    spend("A tensor", a * b * c // 2 + 1)
+    spend("A tensor", a * b * c + a * b + a * c + b * c)
     keep("A tensor", a * b * c // 4 + 2 * max(a * b, a * c, b * c))
 
 
@@ -90,11 +88,8 @@ def turned_back(slices: Cube, mode: int) -> Cube:
     """The tensor with these slices: turned(turned_back(S, mode), mode) = S."""
     if mode == 0:
         return slices
-    copied(slices)
-    if mode == 1:
-        return [[part[i] for part in slices] for i in range(len(slices[0]))]
-    a, b = len(slices[0]), len(slices[0][0])
-    return [[[part[i][j] for part in slices] for j in range(b)] for i in range(a)]
+    once = slices_of(slices, mode)
+    return once if mode == 1 else slices_of(once, mode)  # a cyclic change has order three
 
 
 def flattening(T: Sequence[Sequence[Sequence[Entry]]], mode: int) -> list[list[Entry]]:

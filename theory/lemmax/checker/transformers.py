@@ -1,7 +1,5 @@
 """Attention-only transformers on sequences (Dana, Pydi and Chevaleyre 2024), and softmax mod p."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any

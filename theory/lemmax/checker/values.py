@@ -1,7 +1,5 @@
 """The values that a statement speaks about: numbers, matrices, tensors, facts, layers, contexts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -43,10 +41,6 @@ SORTS: dict[str, type] = {  # by the names that statements give them
     "softmax": Softmax,
     "truth": bool,
 }
-
-
-def sort_name(sort: object) -> str:
-    return next((name for name, kind in SORTS.items() if kind is sort), "...")
 
 
 def facts_value(value: object, where: str) -> Facts:

@@ -1,36 +1,31 @@
-"""The register of the words of the language, each with what it takes and what it means.
+"""The register of the words of the language.
 
 A word is called by the evaluator, which charges for reading every entry of its arguments and for a
 result of that size. Whatever costs more is done by primitives, which charge for themselves.
 """
-
-from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from .layer_words import LAYER_WORDS
 from .matrix_words import MATRIX_WORDS
-from .values import sort_name
+from .values import SORTS
 
 
 class Word(NamedTuple):
-    """A function of the language: the sorts it takes ("..." repeats the last one), its meaning."""
+    """How a function of the language is called, what it means, and the sorts that it takes."""
 
-    takes: tuple[Any, ...]
+    call: str
     meaning: str
+    sorts: tuple[type, ...]
+    repeats: bool  # the last sort, any number of times
     function: Callable[..., Any]
 
 
 VOCABULARY: dict[str, list[Word]] = {}
-for _name, _takes, _meaning, _function in (*MATRIX_WORDS, *LAYER_WORDS):
-    VOCABULARY.setdefault(_name, []).append(Word(_takes, _meaning, _function))
-
-
-def listed() -> list[tuple[str, str]]:
-    """Every word as it is called, with its meaning."""
-    return [
-        (f"{name}({', '.join(map(sort_name, word.takes))})", word.meaning)
-        for name, words in VOCABULARY.items()
-        for word in words
-    ]
+for _text, _function in {**MATRIX_WORDS, **LAYER_WORDS}.items():
+    _call, _, _meaning = _text.partition("  ")
+    _name, _, _taken = _call.rstrip(")").partition("(")
+    _sorts = tuple(SORTS[sort] for sort in _taken.split(", ") if sort != "...")
+    _word = Word(_call, _meaning, _sorts, "..." in _taken, _function)
+    VOCABULARY.setdefault(_name, []).append(_word)

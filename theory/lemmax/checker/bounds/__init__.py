@@ -4,8 +4,6 @@ A rule is a lemma of the form R(T) >= gain + R(S), where S is computed from T, o
 with R(T) >= gain. It reads its own step of the certificate. The proofs are in docs/proofs/lemmax.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Koszul flattenings."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Pencils: two slices, at a root where their combination drops its rank."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Quadrics: symmetric matrices on the span of the slices that vanish on matrices of rank one."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Mapping
 from typing import Any, NamedTuple

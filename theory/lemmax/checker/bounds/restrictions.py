@@ -1,7 +1,5 @@
 """Restriction, substitution and flattening."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

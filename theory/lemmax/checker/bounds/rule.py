@@ -1,7 +1,5 @@
 """What the rules have in common: the step that they read, and what they give back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Spans of slices that their matrices of rank one do not fill."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Transversals: sets of indices that meet all the supports."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

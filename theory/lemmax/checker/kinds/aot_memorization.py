@@ -1,7 +1,5 @@
 """What an attention-only transformer knows of sequences."""
 
-from __future__ import annotations
-
 import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The rank of what attention gives the output matrices of an attention-only transformer."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping
 from fractions import Fraction

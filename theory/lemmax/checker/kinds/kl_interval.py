@@ -1,7 +1,5 @@
 """The least divergence of sequence encoders of a given dimension."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import operator

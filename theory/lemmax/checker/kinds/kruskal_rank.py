@@ -1,7 +1,5 @@
 """The largest k such that any k of some vectors are independent."""
 
-from __future__ import annotations
-
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence

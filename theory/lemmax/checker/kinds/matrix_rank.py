@@ -1,7 +1,5 @@
 """The rank of a matrix of rationals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

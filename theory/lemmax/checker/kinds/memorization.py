@@ -1,7 +1,5 @@
 """What an attention layer knows."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Ranks and outputs of heads on contexts and queries."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Counterexamples: instances of a claim that satisfy its hypotheses and not its conclusion."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """The rank of a softmax with rational logits."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """The rank of a tensor over Q, R or C."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Any
 
