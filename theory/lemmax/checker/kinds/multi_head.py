@@ -111,7 +111,7 @@ def exponentials(
     """Enclosures of 2^bits · exp((s - max s) / q · unit); exact powers of two where asked for."""
     top = max(scores)
     if exact:
-        return [(1 << bits - (top - x),) * 2 for x in scores]
+        return [(w, w) for w in (1 << bits - top + x for x in scores)]
     long = max(q.bit_length(), top.bit_length(), min(scores).bit_length())
     spend("The attention", 40 * len(scores), long, 2 * long)
     return [power(Fraction(top - x, q), unit, bits) for x in scores]
