@@ -75,12 +75,15 @@ def test_every_public_name_can_be_imported(room: str) -> None:
 
 
 def test_the_checker_stands_alone() -> None:
-    tree = ast.parse((ROOT / "theory/lemmax/checker.py").read_text(encoding="utf-8"))
-    for node in ast.walk(tree):
-        names = []
-        if isinstance(node, ast.ImportFrom):
-            names = [node.module or ""]
-        elif isinstance(node, ast.Import):
-            names = [alias.name for alias in node.names]
-        for name in names:
-            assert name.partition(".")[0] in sys.stdlib_module_names
+    folder = ROOT / "theory/lemmax/checker"
+    for path in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            names = []
+            if isinstance(node, ast.ImportFrom) and node.level:
+                assert node.level <= len(path.relative_to(folder).parts), path
+            elif isinstance(node, ast.ImportFrom):
+                names = [node.module or ""]
+            elif isinstance(node, ast.Import):
+                names = [alias.name for alias in node.names]
+            for name in names:
+                assert name.partition(".")[0] in sys.stdlib_module_names, path

@@ -9,6 +9,8 @@ evidence from the ledger, what a certificate shows from the independent checker.
     {paper-claims} wong     the statements of one paper, in order
     {errata} wong           what an author would want to know
     {certificate-kinds}     the fields of every kind, from the schemas
+    {vocabulary}            the words of the language of statements, from the checker
+    {checker-modules}       the modules of the checker, and how many lines they have
     {grades}                how many claims each grade decides
     {formal-proofs}         which theorems of Coq prove which claims
     {proof-list}            every proof page
@@ -39,6 +41,7 @@ from sphinx.util.docutils import SphinxDirective
 
 import lemmax.checker as checker
 from lemmax.constructions import shipped
+from lemmax.theory.certificates.archive import FOLDER, checker_sources, write_checker
 from lemmax.theory.ledger import coq as kernel
 from lemmax.theory.ledger import entries as shipped_ledger
 from lemmax.theory.ledger.claims import BUILT_IN, KINDS, load_claims
@@ -95,7 +98,7 @@ def checked(name: str) -> dict[str, Any]:
     """What the independent checker says of a shipped certificate, remembered by its digest."""
     file = shipped.path(name)
     digest = hashlib.sha256(file.read_bytes()).hexdigest()
-    rules = hashlib.sha256(Path(checker.__file__).read_bytes()).hexdigest()
+    rules = hashlib.sha256(b"".join(p.read_bytes() for p in checker_sources())).hexdigest()
     memory = DOCS / "_build" / "checked" / f"{digest[:24]}-{rules[:12]}.json"
     if memory.exists():
         return json.loads(memory.read_text(encoding="utf-8"))
@@ -307,7 +310,7 @@ def _certificate(name: str, origin: str) -> Iterator[str]:
         return
     told = checked(name)
     href = posixpath.relpath(f"certificates/{name}.json", posixpath.dirname(origin))
-    tool = posixpath.relpath("certificates/checker.py", posixpath.dirname(origin))
+    tool = posixpath.relpath("certificates/checker.pyz", posixpath.dirname(origin))
     file = name.rpartition("/")[2]
     yield (
         f'<p class="lx-certificate"><a download href="{href}">{file}.json</a> '
@@ -623,7 +626,7 @@ def _erratum(entry: Entry, origin: str) -> list[str]:
                 *(step[:300] for step in steps[-6:]),
                 "```",
                 "",
-                f"Re-check: `python3 checker.py {short.rpartition('/')[2]}.json`",
+                f"Re-check: `python3 -I checker.pyz {short.rpartition('/')[2]}.json`",
                 "",
             ]
     if not any(i.get("certificates") for i in against):
@@ -678,6 +681,33 @@ class CertificateKinds(Generated):
                 href = posixpath.relpath(f"certificates/{example}.json", origin)
                 lines += [f'A shipped one: <a download href="{href}">{example}.json</a>', ""]
         return "\n".join(lines)
+
+
+class Vocabulary(Generated):
+    """The words of the checker's language, from its own table."""
+
+    def markdown(self) -> str:
+        lines = ["| word | meaning |", "|---|---|"]
+        for words in checker.VOCABULARY.values():
+            for word in words:
+                meaning = word.meaning.replace("|", "\\|")
+                lines.append(f"| `{word.call}` | {meaning} |")
+        return "\n".join(lines)
+
+
+class CheckerModules(Generated):
+    """What a referee reads, counted."""
+
+    def markdown(self) -> str:
+        lines, total = ["| module | lines | |", "|---|---|---|"], 0
+        for path in checker_sources():
+            text = path.read_text(encoding="utf-8")
+            total += (count := text.count("\n"))
+            told = ast.get_docstring(ast.parse(text)) if path.suffix == ".py" else ""
+            first = (told or "What the claims of the papers say.").partition("\n")[0]
+            name = path.relative_to(FOLDER).as_posix()
+            lines.append(f"| `{name}` | {count} | {first} |")
+        return "\n".join([*lines, f"| all | {total:,} | |"])
 
 
 def _rule(kind: str) -> list[str]:
@@ -807,7 +837,7 @@ def copy_certificates(app: Sphinx, error: Exception | None) -> None:
     out = Path(app.outdir) / "certificates"
     shutil.copytree(shipped.FOLDER, out, dirs_exist_ok=True)
     shutil.copytree(SCHEMAS, out / "schemas", dirs_exist_ok=True)
-    shutil.copy(checker.__file__, out / "checker.py")
+    write_checker(out / "checker.pyz")
     shutil.copy(shipped_ledger.LEDGER, out / "ledger.json")
 
 
@@ -823,6 +853,8 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("paper-claims", PaperClaims)
     app.add_directive("errata", Errata)
     app.add_directive("certificate-kinds", CertificateKinds)
+    app.add_directive("vocabulary", Vocabulary)
+    app.add_directive("checker-modules", CheckerModules)
     app.add_directive("grades", Grades)
     app.add_directive("formal-proofs", FormalProofs)
     app.add_directive("proof-list", ProofList)

@@ -215,7 +215,7 @@ def test_a_minor_is_reduced_entry_by_entry() -> None:
 
 
 def test_rows_with_long_denominators_are_counted_together(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(checker.LIMITS, "bits in memory", 100_000)
+    monkeypatch.setitem(checker.LIMITS, "memory", 300_000)
     certificate = envelope(
         "matrix-rank",
         matrix=[["1" if i == j else "0" for j in range(20)] for i in range(20)],
@@ -232,7 +232,7 @@ def test_rows_with_long_denominators_are_counted_together(monkeypatch: pytest.Mo
 
 
 def test_layers_without_heads_are_not_free(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(checker.LIMITS, "work", 10_000)
+    monkeypatch.setitem(checker.LIMITS, "work", 20_000)
     count = 100
     certificate = envelope(
         "aot-memorization",
@@ -319,7 +319,7 @@ def test_the_steps_of_a_proof_are_counted_together(monkeypatch: pytest.MonkeyPat
             families=[],
         )
 
-    monkeypatch.setitem(checker.LIMITS, "work in all", 3_000)
+    monkeypatch.setitem(checker.LIMITS, "work", 60_000)
     for _ in range(50):  # every certificate starts anew
         assert check(proof(10)).holds
     with pytest.raises(NotACertificate, match="brings the work"):

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from lemmax import checker
 
-FOLDER = Path(checker.__file__).parent / "theory" / "certificates" / "schemas"
+FOLDER = Path(checker.__file__).parents[1] / "theory" / "certificates" / "schemas"
 Certificate = dict[str, Any]
 
 

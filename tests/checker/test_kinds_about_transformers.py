@@ -25,7 +25,7 @@ from lemmax.theory.numbers.balls import rational_above, rational_below
 from lemmax.theory.numbers.matrices import Matrix
 
 Certificate = dict[str, Any]
-FOLDER = Path(checker.__file__).parent / "theory" / "certificates" / "schemas"
+FOLDER = Path(checker.__file__).parents[1] / "theory" / "certificates" / "schemas"
 KINDS = ("aot-memorization", "aot-rank", "kl-interval")
 
 

@@ -11,7 +11,7 @@ import pytest
 from flint import arb, fmpq
 
 from lemmax import checker
-from lemmax.checker import NotACertificate, check
+from lemmax.checker import NotACertificate, check, statements
 
 Certificate = dict[str, Any]
 ARGMAX = ["rank(M) == 1"], "rank(argmax(M)) <= 2"
@@ -119,9 +119,9 @@ def test_ids_of_the_reserved_namespaces_have_their_statement_in_the_table() -> N
     for claim, statement in checker.STATEMENTS.items():
         assert claim.startswith(checker.RESERVED)
         trees = [
-            checker.parse(text, claim) for text in (*statement.hypotheses, statement.conclusion)
+            statements.parse(text, claim) for text in (*statement.hypotheses, statement.conclusion)
         ]
-        assert set().union(*map(checker.names_in, trees)) == set(statement.instance)
+        assert set().union(*map(statements.names_in, trees)) == set(statement.instance)
 
 
 MATRIX = [["1", "2", "3"], ["4", "5", "6"]]
@@ -225,8 +225,6 @@ def test_threshold_agrees_with_the_ball_arithmetic(make: Any) -> None:
         "rank(M)",
         "M",
         "M == M",
-        "rank(M) == 1 == 1",
-        "rank(M) == 1 and rank(M) == 1",
         "not rank(M)",
         "rank(M) == 1.0",
         "rank(M) == True",

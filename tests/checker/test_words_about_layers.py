@@ -7,6 +7,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lemmax import checker
+from lemmax.checker import attention, layer_words
+from lemmax.checker.values import Facts
 from lemmax.strategies import databases, layers
 from lemmax.theory import AttentionLayer, Database
 from lemmax.theory.certificates.writing import refutation
@@ -18,8 +20,8 @@ from lemmax.theory.wong.layer_tensors import layer_tensor
 def test_layer_tensor_of_the_checker(data: Any, db: Database, masked: bool) -> None:
     drawn = data.draw(layers(tokens=len(db.tokens), unit="ln2"))
     layer = AttentionLayer(db.tokens, drawn.W_E, drawn.W_U, drawn.heads, "ln2")
-    read = checker.layer(layer.certificate_fields(), "layer")
-    facts = checker.Facts((str(k), str(q), str(v)) for k, q, v in db)
+    read = attention.layer(layer.certificate_fields(), "layer")
+    facts = Facts((str(k), str(q), str(v)) for k, q, v in db)
     ordered = Database.from_triples(sorted(facts))
     tensor = layer_tensor(layer, ordered, masked)
     place = [
@@ -46,7 +48,7 @@ def test_layer_tensor_of_the_checker(data: Any, db: Database, masked: bool) -> N
     ]
     # Beyond 2^256 the checker treats an odds ratio as a real number.
     assume(all(abs(gap) <= 256 for gap in gaps))
-    found = checker.layer_tensor(read, facts, masked)
+    found = layer_words.layer_tensor(read, facts, masked)
     assert tuple(tuple(tuple(fibre) for fibre in line) for line in found) == expected
 
 

@@ -299,13 +299,13 @@ def test_a_certificate_downloads_and_passes_the_checker(
     page.goto(f"{server}/claims/wong/argmax-rank-one.html")
     for link, name in (
         (page.locator(".lx-certificate a").first, "certificate.json"),
-        (page.get_by_role("link", name="checker", exact=True).first, "checker.py"),
+        (page.get_by_role("link", name="checker", exact=True).first, "checker.pyz"),
     ):
         with page.expect_download() as download:
             link.click()
         download.value.save_as(tmp_path / name)
     done = subprocess.run(
-        [sys.executable, "-I", "-S", "checker.py", "certificate.json"],
+        [sys.executable, "-I", "-S", "checker.pyz", "certificate.json"],
         cwd=tmp_path,
         capture_output=True,
         text=True,

@@ -18,7 +18,7 @@ from lemmax.theory import ContextHead, Matrix, MultiHead, certified_rank, kruska
 from lemmax.theory.certificates.writing import Certificate, certificate, matrix, to_json
 from lemmax.theory.numbers.kruskal_rank import kruskal_rank_by_enumeration
 
-SCHEMAS = Path(checker.__file__).parent / "theory" / "certificates" / "schemas"
+SCHEMAS = Path(checker.__file__).parents[1] / "theory" / "certificates" / "schemas"
 
 
 def rows(m: int, n: int, bound: int, draw: Random) -> Matrix:

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lemmax import checker
+from lemmax.checker import contexts as checker_contexts
 from lemmax.constructions.mahdavi import counterexamples
 from lemmax.theory import ContextHead, Matrix, MultiHead, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
@@ -512,7 +513,8 @@ def test_jacobian_agrees_with_dual_numbers_and_with_the_checker(draw: Random) ->
     for j, place in enumerate(columns):
         assert [int(J[t, j]) for t in range(T)] == dual_outputs(layer, {place: 1}, z)
     net = json.loads(json.dumps(layer.certificate_fields(values=True)))
-    other = checker.rows_mod(checker.multi_head(net, "A"), MERSENNE_61, z, jacobian=True)
+    read = checker_contexts.multi_head(net, "A")
+    other = checker_contexts.rows_mod(read, MERSENNE_61, z, jacobian=True)
     assert other == [[int(J[t, j]) for j in range(J.ncols())] for t in range(T)]
 
 

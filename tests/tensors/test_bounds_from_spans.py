@@ -158,15 +158,7 @@ def test_large_entries_end_the_search_for_squares(factor: int) -> None:
     assert tensor_rank(T, "Q").rank == 2
 
 
-@pytest.mark.parametrize(
-    ("field", "value"),
-    [
-        ("form", ["0x1p1000000"] * 40),
-        ("weights", ["0x1p-1000000"]),
-        ("weights", ["0x1p1000000"]),
-    ],
-)
-def test_numbers_that_take_too_long_are_refused(field: str, value: list[str]) -> None:
+def test_numbers_that_take_too_long_are_refused() -> None:
     T = np.eye(40, dtype=int).reshape(40, 5, 8)
     step = {
         "lemma": "square",
@@ -177,8 +169,10 @@ def test_numbers_that_take_too_long_are_refused(field: str, value: list[str]) ->
         "prime": WRITTEN_PRIME,
     }
     assert not holds(T, [step], 41)
-    with pytest.raises(NotACertificate, match="units of work"):
-        holds(T, [{**step, field: value}], 41)
+    with pytest.raises(NotACertificate, match="units"):
+        holds(T, [{**step, "form": ["0x1p1000000"] * 40}], 41)
+    for weight in ("0x1p-1000000", "0x1p1000000"):  # long, but multiplied with short numbers only
+        assert not holds(T, [{**step, "weights": [weight]}], 41)
 
 
 def test_maps_that_would_fill_the_memory_are_refused() -> None:
@@ -188,7 +182,7 @@ def test_maps_that_would_fill_the_memory_are_refused() -> None:
         {"lemma": "restriction", "maps": maps},
         {"lemma": "flattening", "mode": 0, "prime": WRITTEN_PRIME},
     ]
-    with pytest.raises(NotACertificate, match="too long"):
+    with pytest.raises(NotACertificate, match="memory"):
         holds(T, steps, 1)
 
 

@@ -31,7 +31,7 @@ from lemmax.theory.tensors.search.real_terms import RealDecomposition
 Certificate = dict[str, Any]
 Accepted = Callable[[Certificate], bool | None]
 SCHEMA = (
-    Path(checker.__file__).parent
+    Path(checker.__file__).parents[1]
     / "theory"
     / "certificates"
     / "schemas"

@@ -25,7 +25,7 @@ from lemmax.theory.tensors.ranks import tensor_rank
 Certificate = dict[str, Any]
 Accepted = Callable[[Certificate], bool | None]
 SCHEMA = (
-    Path(checker.__file__).parent
+    Path(checker.__file__).parents[1]
     / "theory"
     / "certificates"
     / "schemas"

@@ -2,7 +2,7 @@
 
 A certificate is a dictionary ready for JSON. Exact numbers are strings (the format is described in
 ``docs/certificates.md`` and by one JSON Schema per kind); whoever doubts a result gives the file to
-``lemmax/checker.py``, which uses nothing of lemmax.
+``lemmax/checker``, which uses nothing of lemmax.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class Certificate(dict[str, Any], Typeset):
         """What it is, its digest, and how a reader re-checks it."""
         return (
             f"kind {self.get('kind')}, sha256 {sha256(self)}",
-            "re-check it with: python3 checker.py CERTIFICATE.json",
+            "re-check it with: python3 -I checker.pyz CERTIFICATE.json",
         )
 
 

@@ -42,7 +42,7 @@ def small_vectors(size: int, most: int) -> list[SmallVector]:
 def small_multiple(residues: Residues) -> list[int] | None:
     """A vector of small integers on the same line mod the prime, if an entry divides it so.
 
-    >>> small_multiple(modular.residues(np.array([10, 5, -5])))
+    >>> small_multiple(np.array([10, 5, -5]) % MERSENNE_31)
     [2, 1, -1]
     """
     for pivot in residues[residues != 0][:4]:

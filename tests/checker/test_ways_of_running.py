@@ -1,0 +1,150 @@
+"""The checker as a folder, a module and an archive; and status 0 only for what was checked."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from lemmax import checker
+from lemmax.theory.certificates.archive import FOLDER, write_checker
+
+GOOD = {
+    "format": "lemmax-certificate",
+    "version": 1,
+    "kind": "matrix-rank",
+    "matrix": [["1"]],
+    "rank": 1,
+    "lower": {"prime": "7", "rows": [0], "columns": [0]},
+    "upper": {"method": "size"},
+}
+OWN = {
+    "format": "lemmax-certificate",
+    "version": 1,
+    "kind": "refutation",
+    "claim": "own/thm:main_1",
+    "statement": {"hypotheses": ["0 < rank(M) <= 1"], "conclusion": "det(M) == 2 and 1 == 1"},
+    "instance": {"M": [["1"]]},
+}
+
+
+def run(*command: Any, cwd: Path, **options: Any) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONPATH": str(FOLDER.parents[1])}
+    return subprocess.run(
+        [sys.executable, *map(str, command)],
+        cwd=cwd,
+        capture_output=not options,
+        text=True,
+        timeout=60,
+        env=environment,
+        **options,
+    )
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """A certificate, and beside it a module that would break everything that imports it."""
+    (tmp_path / "good.json").write_text(json.dumps(GOOD))
+    (tmp_path / "own.json").write_text(json.dumps(OWN))
+    (tmp_path / "fractions.py").write_text("raise SystemExit(0)\n")
+    return tmp_path
+
+
+def ways(folder: Path) -> dict[str, list[Any]]:
+    apart = folder / "apart"
+    apart.mkdir()
+    copied = shutil.copytree(FOLDER, apart / "another name")
+    return {
+        "folder": ["-I", "-S", FOLDER],
+        "copied folder": ["-I", "-S", copied],
+        "without -I": ["-S", FOLDER],
+        "archive": ["-I", "-S", write_checker(apart / "checker.pyz")],
+        "module": ["-P", "-S", "-m", "lemmax.checker"],
+    }
+
+
+def test_every_way_of_running_says_the_same(folder: Path) -> None:
+    said = {}
+    for way, command in ways(folder).items():
+        done = run(*command, "good.json", "own.json", cwd=folder)
+        assert done.returncode == 0, (way, done.stderr)
+        said[way] = done.stdout
+        listed = run(*command, "--vocabulary", cwd=folder)
+        assert "rank(softmax)" in listed.stdout
+        false = run(*command, "--expect", "own/other", "own.json", cwd=folder)
+        assert false.returncode == 1
+    assert len(set(said.values())) == 1
+    assert said["folder"].endswith("statement as given by the certificate\n")
+
+
+def test_equal_sources_give_equal_archives(tmp_path: Path) -> None:
+    first, second = (write_checker(tmp_path / name) for name in ("a.pyz", "b.pyz"))
+    assert first.read_bytes() == second.read_bytes()
+
+
+@pytest.mark.parametrize("option", ["--limits", "--vocabulary", "--help", "-h"])
+def test_what_only_informs_stands_alone(folder: Path, option: str) -> None:
+    assert run("-I", FOLDER, option, cwd=folder).returncode == 0
+    for arguments in ([option, "good.json"], ["good.json", option], [option, "--json"]):
+        done = run("-I", FOLDER, *arguments, cwd=folder)
+        assert done.returncode == 2, (arguments, done.stdout)
+    assert run("-I", FOLDER, "--", option, cwd=folder).returncode == 2  # no such file
+
+
+@pytest.mark.parametrize("name", ["--limits", "-h", "--json", "--expect", "--vocabulary", "--help"])
+def test_a_file_named_like_an_option_is_no_option(folder: Path, name: str) -> None:
+    """As under ``checker *``, where the shell writes the names of files into the command."""
+    shutil.copy(folder / "good.json", folder / name)
+    for arguments in ([name], [name, "good.json"], ["good.json", name]):
+        assert run("-I", FOLDER, *arguments, cwd=folder).returncode == 2
+    done = run("-I", FOLDER, "--", name, "good.json", cwd=folder)
+    assert done.returncode == 0
+    assert done.stdout.count(": holds") == 2
+
+
+def test_devices_and_pipes_are_not_read(folder: Path) -> None:
+    os.mkfifo(folder / "pipe")
+    for name, target in {"zero": "/dev/zero", "tty": "/dev/tty", "kernel": "/proc/kmsg"}.items():
+        (folder / name).symlink_to(target)
+    (folder / "status").symlink_to("/proc/self/status")
+    (folder / "loop").symlink_to("loop")
+    for name in ("pipe", "zero", "tty", "kernel", "status", "loop"):
+        done = run("-I", FOLDER, name, cwd=folder)
+        assert done.returncode == 2, name
+        assert done.stderr.count("\n") == 1, name
+    (folder / "link.json").symlink_to(folder / "good.json")
+    assert run("-I", FOLDER, "link.json", cwd=folder).returncode == 0
+
+
+def test_what_cannot_be_printed_is_not_a_verdict(folder: Path) -> None:
+    bad = folder / "bad.json"
+    bad.write_text(json.dumps({**GOOD, "rank": 0}))
+    for name in ("good.json", "bad.json"):
+        with open("/dev/full", "w") as full:
+            done = run("-I", FOLDER, name, cwd=folder, stdout=full, stderr=subprocess.PIPE)
+            assert done.returncode == 2
+            assert done.stderr.count("\n") == 1
+        reader, writer = os.pipe()
+        os.close(reader)
+        with os.fdopen(writer, "w") as closed:
+            assert run("-I", FOLDER, name, cwd=folder, stdout=closed).returncode == 2
+
+
+def test_the_claim_can_be_demanded(folder: Path) -> None:
+    for claim, status in {"own/thm:main_1": 0, "own/thm:main": 1, "": 1}.items():
+        done = run("-I", FOLDER, "--expect", claim, "own.json", cwd=folder)
+        assert done.returncode == status
+    done = run("-I", FOLDER, "--json", "--expect", "own/thm:main_1", "own.json", cwd=folder)
+    assert json.loads(done.stdout)[0]["statement"] == "as given by the certificate"
+    assert run("-I", FOLDER, "--expect", "own/thm:main_1", "good.json", cwd=folder).returncode == 1
+
+
+def test_the_package_offers_what_it_names() -> None:
+    for name in checker.__all__:
+        assert hasattr(checker, name)

@@ -1,0 +1,54 @@
+"""The independent checker of lemmax certificates: standard library only, nothing of lemmax.
+
+Usage: ``python3 -I checker CERTIFICATE...`` for this folder, or ``checker.pyz`` for the archive of
+it (``--json`` for machines, ``--limits`` for the sizes, ``--vocabulary`` for the language). Exit
+status 0: every certificate holds; 1: one is well formed and does not hold, and the last line says
+which step failed; 2: a file is not a certificate.
+
+What is trusted
+    Python's integers, ``fractions``, ``json``, ``re`` and ``ast``, this folder, and these theorems:
+
+    * a minor of an integer matrix that is nonzero mod a prime is nonzero, so it bounds the rank
+      from below (a rank mod p never bounds it from above);
+    * Miller-Rabin with the first thirteen primes as bases decides primality below
+      3317044064679887385961981 (Sorenson and Webster 2015);
+    * Hermite: e^(1/q) is transcendental; Lindemann: exponentials of distinct rationals are linearly
+      independent over Q; Cauchy: the roots of an integer polynomial whose coefficients are at most
+      A in absolute value are smaller than 1 + A;
+    * 1 and σ(s) = 1/(1 + e^-s) for distinct rationals s > 0 are linearly independent over Q. With
+      z = e^(1/q) and s = n/q, σ(s) = z^n/(z^n + 1) has a pole at exp(iπ/n); that pole is missing
+      from every smaller n, so the coefficient of the largest n in a relation is zero, and so on;
+    * Gibbs: Σ q ln s <= Σ q ln q for distributions q, s; and the entropy is concave;
+    * Banach: a contraction of a closed ball has a fixed point in it.
+
+What is not trusted
+    The certificate and whoever made it. Floating point is not used at all: real numbers are
+    enclosed between integers over a power of two, always rounded outwards. What cannot be decided
+    within LIMITS does not hold, and the checker says so; it never counts as false either, so that
+    a refutation cannot be built on a lack of precision.
+
+What to read
+    A kind of certificate is one module of ``kinds``; it leans on reading, arithmetic and limits,
+    and on what its first lines import. Refutations lean on the language: statements, words, claims.
+"""
+
+from .bounds import RULES
+from .checking import KINDS, Verdict, check, check_file
+from .claims import RESERVED, STATEMENTS
+from .command import main
+from .limits import LIMITS, NotACertificate
+from .words import VOCABULARY
+
+__all__ = [
+    "KINDS",
+    "LIMITS",
+    "RESERVED",
+    "RULES",
+    "STATEMENTS",
+    "VOCABULARY",
+    "NotACertificate",
+    "Verdict",
+    "check",
+    "check_file",
+    "main",
+]

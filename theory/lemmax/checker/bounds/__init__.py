@@ -1,0 +1,36 @@
+"""What bounds the rank of a tensor from below: one small rule each, in the register ``RULES``.
+
+A rule is a lemma of the form R(T) >= gain + R(S), where S is computed from T, or it ends a proof
+with R(T) >= gain. It reads its own step of the certificate. The proofs are in docs/proofs/lemmax.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any, NamedTuple
+
+from ..tensors import Cube
+from . import koszul, pencils, quadrics, restrictions, spans, transversals
+from .rule import Bound
+
+
+class Rule(NamedTuple):
+    """The fields of a step, whether it ends a proof, and what it gives (a negative gain: no)."""
+
+    fields: str
+    closes: bool
+    apply: Callable[[Mapping[str, Any], Cube, str, str], Bound]
+
+
+_PENCIL = "mode prime order modulus left pivots"
+RULES: dict[str, Rule] = {
+    "restriction": Rule("maps", False, restrictions.by_restriction),
+    "substitution": Rule("mode prime maps", False, restrictions.by_substitution),
+    "flattening": Rule("mode prime", True, restrictions.by_flattening),
+    "jet": Rule(f"{_PENCIL} jet", True, pencils.by_jet),
+    "eigenvalue": Rule(f"{_PENCIL} outside", True, pencils.by_eigenvalue),
+    "transversal": Rule("mode columns hitting", True, transversals.by_transversal),
+    "quadrics": Rule("mode prime minors", True, quadrics.by_quadrics),
+    "quadric-pencil": Rule("mode prime minors kernel pencil", True, quadrics.by_quadric_pencil),
+    "contraction": Rule("mode columns functional basis prime", True, spans.by_contraction),
+    "square": Rule("mode form minors weights prime", True, spans.by_square),
+    "koszul": Rule("mode prime", True, koszul.by_koszul),
+}

@@ -1,0 +1,91 @@
+"""Checking a certificate: what surrounds it, its kind, and its steps, within the limits."""
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .kinds import (
+    aot_memorization,
+    aot_rank,
+    kl_interval,
+    kruskal_rank,
+    matrix_rank,
+    memorization,
+    multi_head,
+    refutation,
+    softmax_rank,
+    tensor_rank,
+)
+from .limits import NotACertificate, Undecided, brief, metered, refuse
+from .reading import choice, read, screen
+from .steps import Step
+
+KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
+    "matrix-rank": matrix_rank.check,
+    "softmax-rank": softmax_rank.check,
+    "memorization": memorization.check,
+    "refutation": refutation.check,
+    "tensor-rank": tensor_rank.check,
+    "aot-memorization": aot_memorization.check,
+    "aot-rank": aot_rank.check,
+    "kl-interval": kl_interval.check,
+    "multi-head": multi_head.check,
+    "kruskal-rank": kruskal_rank.check,
+}
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What the checker found: ``steps`` ends with the step that failed if ``holds`` is false."""
+
+    kind: str
+    holds: bool
+    steps: tuple[str, ...]
+    claim: str = ""  # the id that a refutation names
+
+
+def check(certificate: object) -> Verdict:
+    """Check a certificate, read from JSON; raise NotACertificate if it is malformed.
+
+    >>> check({"format": "lemmax-certificate", "version": 1, "kind": "matrix-rank",
+    ...        "matrix": [["1", "2"], ["3", "4"]], "rank": 2, "upper": {"method": "size"},
+    ...        "lower": {"prime": "7", "rows": [0, 1], "columns": [0, 1]}}).holds
+    True
+    """
+    if isinstance(certificate, dict):  # also one that knows how to print itself
+        certificate = dict(certificate)
+    try:
+        with metered():
+            return _checked(certificate)
+    except (RecursionError, MemoryError, OverflowError) as error:
+        raise NotACertificate(f"The certificate is too large: {type(error).__name__}.") from None
+
+
+def _checked(certificate: object) -> Verdict:
+    screen(certificate)
+    if type(certificate) is not dict:
+        refuse("A certificate", f"is an object, not {brief(certificate)}")
+    data: dict[str, Any] = dict(certificate)
+    for name, wanted in (("format", "lemmax-certificate"), ("version", 1)):
+        if data.pop(name, None) != wanted:
+            refuse(name, f"must be {brief(wanted)}")
+    kind = choice(data.pop("kind", None), "kind", tuple(KINDS))
+    note = data.pop("note", "")
+    if type(note) is not str or len(note) > 2000:
+        refuse("note", "must be a string of at most 2000 characters")
+    claim = data["claim"] if kind == "refutation" and type(data.get("claim")) is str else ""
+    steps: list[str] = []
+    try:
+        for step in KINDS[kind](data):
+            steps.append(step.text)
+            if not step.ok:
+                return Verdict(kind, False, tuple(steps), claim)
+    except Undecided as reason:
+        return Verdict(kind, False, (*steps, f"undecided: {reason}"), claim)
+    return Verdict(kind, bool(steps), tuple(steps), claim)
+
+
+def check_file(path: str | os.PathLike[str]) -> Verdict:
+    """Check the certificate in a file; raise NotACertificate if there is none."""
+    return check(read(path))

@@ -1,0 +1,116 @@
+"""The command line. Status 0: every certificate holds; 1: one does not; 2: anything else."""
+
+import argparse
+import contextlib
+import io
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from .checking import check_file
+from .claims import RESERVED
+from .limits import LIMITS, NotACertificate
+from .words import VOCABULARY
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Check the certificates that are named; returns the exit status.
+
+    Status 0 means that every argument was checked and holds. So what only informs stands alone,
+    and an option that is also the name of a file is refused: a shell may have put it there.
+    """
+    parser = argparse.ArgumentParser(
+        prog="checker", description="Check lemmax certificates.", allow_abbrev=False, add_help=False
+    )
+    parser.add_argument("certificates", nargs="*", metavar="CERTIFICATE")
+    parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
+    parser.add_argument("--expect", metavar="CLAIM", help="demand refutations of this claim")
+    alone: dict[str, tuple[Callable[[], str], str]] = {
+        "--limits": (lambda: json.dumps(LIMITS, indent=2), "print the largest sizes"),
+        "--vocabulary": (vocabulary, "print the words of the language of statements"),
+        "--help": (parser.format_help, "print this text"),
+    }
+    for name, (_, told) in alone.items():
+        parser.add_argument(name, action="store_true", help=f"{told}, and check nothing")
+    arguments = list(sys.argv[1:] if argv is None else argv)
+    options = arguments[: arguments.index("--")] if "--" in arguments else arguments
+    for option in options:
+        if option.startswith("-") and os.path.lexists(option):
+            parser.error(f"{option} is also a file here; write ./{option} or -- {option}")
+    if arguments in ([name] for name in ("-h", *alone)):
+        print(alone["--help" if arguments == ["-h"] else arguments[0]][0]())
+        return 0
+    chosen = parser.parse_args(arguments)
+    for name in alone:
+        if getattr(chosen, name.strip("-")):
+            parser.error(f"{name} stands alone")
+    if not chosen.certificates:
+        parser.error("name at least one certificate")
+    return checked(chosen.certificates, chosen.json, chosen.expect)
+
+
+def vocabulary() -> str:
+    """The words of the language, one per line."""
+    words = [word for words in VOCABULARY.values() for word in words]
+    return "\n".join(f"{word.call:42}  {word.meaning}" for word in words)
+
+
+def checked(paths: Sequence[str], as_json: bool, expect: str | None) -> int:
+    """Check every file and print what was found."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # never fail over a letter the terminal lacks
+            stream.reconfigure(errors="backslashreplace")
+    status, report = 0, []
+    for path in paths:
+        entry = examined(path, expect)
+        report.append(entry)
+        status = max(status, {"holds": 0, "does-not-hold": 1}.get(entry["status"], 2))
+        if not as_json:
+            shown(entry)
+    if as_json:
+        print(json.dumps(report, indent=2))
+    return status
+
+
+def examined(path: str, expect: str | None) -> dict[str, Any]:
+    try:
+        verdict = check_file(path)
+    except NotACertificate as error:
+        return {"file": path, "status": "not-a-certificate", "error": str(error)}
+    holds, steps = verdict.holds, list(verdict.steps)
+    if expect is not None and verdict.claim != expect:
+        holds, about = False, f"the claim {verdict.claim}" if verdict.claim else "no claim"
+        steps.append(f"it is about {about}, and {expect!a} is expected")
+    status = "holds" if holds else "does-not-hold"
+    entry: dict[str, Any] = {"file": path, "status": status, "kind": verdict.kind, "steps": steps}
+    if verdict.claim:
+        own = verdict.claim.startswith(RESERVED)
+        entry["statement"] = "the checker's own" if own else "as given by the certificate"
+    return entry
+
+
+def shown(entry: dict[str, Any]) -> None:
+    if "error" in entry:
+        print(f"{entry['file']}: not a certificate: {entry['error']}", file=sys.stderr)
+        return
+    *steps, last = entry["steps"]
+    lines = [f"{entry['file']}: {entry['kind']}: {entry['status'].replace('-', ' ')}", *steps]
+    lines.append(last if entry["status"] == "holds" else f"FAILED {last}")
+    if entry.get("statement") == "as given by the certificate" and entry["status"] == "holds":
+        lines.append("statement as given by the certificate")
+    print("\n  ".join(lines))
+
+
+def run() -> int:
+    """The status of the program; what cannot be printed was not said, and that is not status 1."""
+    try:
+        status = main()
+        sys.stdout.flush()
+        return status
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter fails once more at exit
+        with contextlib.suppress(OSError):
+            print(f"checker: the verdicts cannot be printed: {error.strerror}", file=sys.stderr)
+        return 2

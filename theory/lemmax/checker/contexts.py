@@ -1,0 +1,128 @@
+"""Heads on contexts and queries (Mahdavi, Liao and Thrampoulidis 2024)."""
+
+import functools
+import math
+import operator
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+
+from .arithmetic import Table, cleared_all, eliminated, image, integer_rank, times
+from .limits import keep, refuse, spend
+from .reading import Matrix, fields, integer, items, matrix, tensor_value
+from .transformers import mean, softmax_mod
+
+
+@dataclass(frozen=True)
+class MultiHead:
+    """Heads (W_K, W_Q, V or None) on contexts (n × d) and queries; logits are times ``scale``."""
+
+    contexts: tuple[Matrix, ...]
+    context_of: tuple[int, ...]
+    queries: Matrix
+    scale: str
+    heads: tuple[tuple[Matrix, Matrix, Matrix | None], ...]
+
+    @functools.cached_property
+    def integers(self) -> tuple[list[Table], Table]:
+        """The contexts and the queries, each over a common denominator that is left out."""
+        return cleared_all(self.contexts)[0], cleared_all([self.queries])[0][0]
+
+
+def multi_head(value: object, where: str) -> MultiHead:
+    data = fields(value, where, "contexts context_of queries scale heads")
+    contexts = tensor_value(data["contexts"], f"{where}.contexts")
+    of = [integer(c, "context_of", len(contexts)) for c in items(data["context_of"], "context_of")]
+    queries = matrix(data["queries"], f"{where}.queries", rows=len(of))
+    scale = data["scale"]
+    if type(scale) is not str or not re.fullmatch(r"1|ln2|1/sqrt\([1-9][0-9]{0,8}\)", scale):
+        refuse(f"{where}.scale", "must be 1, ln2 or 1/sqrt(N)")
+    heads, outputs = [], set()
+    for head in items(data["heads"], f"{where}.heads"):
+        known = type(head) is dict and "V" in head
+        part = fields(head, "A head", "W_K W_Q" + " V" * known)
+        W_K = matrix(part["W_K"], "W_K", rows=len(contexts[0][0]))
+        W_Q = matrix(part["W_Q"], "W_Q", rows=len(queries[0]), columns=len(W_K[0]))
+        V = matrix(part["V"], "V", rows=len(W_K)) if known else None
+        heads.append((W_K, W_Q, V))
+        outputs.add(len(V[0]) if V else 0)
+    if len(outputs) != 1:
+        refuse(f"{where}.heads", "have different numbers of outputs")
+    return MultiHead(tuple(contexts), tuple(of), queries, scale, tuple(heads))
+
+
+def attention_logits(A: MultiHead) -> tuple[list[list[list[int]]], int]:
+    """Integers a[t][h][j] and q > 0: head h has the logits a / q = E W_K W_Qᵀ e, times scale."""
+    contexts, d_c = cleared_all(A.contexts)
+    (queries,), d_e = cleared_all([A.queries])
+    keys, d_k = cleared_all([head[0] for head in A.heads])
+    maps, d_q = cleared_all([head[1] for head in A.heads])
+    rows = [
+        [image(contexts[c], image(W_K, times(e, W_Q))) for W_K, W_Q in zip(keys, maps, strict=True)]
+        for e, c in zip(queries, A.context_of, strict=True)
+    ]
+    q = d_c * d_e * d_k * d_q
+    flat = [x for heads in rows for row in heads for x in row]
+    bits = max(map(int.bit_length, flat))
+    keep("The logits", 2 * len(flat), bits)
+    spend("The logits", 4 * len(flat), bits, q.bit_length())
+    common = math.gcd(q, *flat)
+    return [[[x // common for x in row] for row in heads] for heads in rows], q // common
+
+
+def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[int]]:
+    """Z, or the Jacobian of the output in all W_K, W_Q, V, at z mod p, columns scaled.
+
+    With u = E V and g_j = θ_j (u_j - θᵀu), the derivatives in W_K_ab, W_Q_ab and V_a are, up to
+    the scale, (gᵀE)_a (W_Qᵀe)_b, e_a (gᵀE W_K)_b and (θᵀE)_a.
+    """
+    logits, q = attention_logits(A)
+    if A.scale == "ln2" and q != 1:
+        refuse("The logits", "must be integers in unit ln2")
+    contexts, queries = A.integers
+    weights = [[cleared_all([W])[0][0] if W else Table() for W in head] for head in A.heads]
+    found: list[list[int]] = []
+    for e, c, rows in zip(queries, A.context_of, logits, strict=True):
+        E = contexts[c]
+        line: list[int] = []
+        for row, (W_K, W_Q, V) in zip(rows, weights, strict=True):
+            theta = softmax_mod(row, z, p)
+            if theta is None:
+                refuse("lower", "names a prime that divides a softmax denominator")
+            if jacobian:
+                u = image(E, [v[0] for v in V])
+                centre = sum(map(operator.mul, theta, u))
+                g = [a * (b - centre) % p for a, b in zip(theta, u, strict=True)]
+                gE = mean(g, E, p)
+                parts = (gE, times(e, W_Q)), (e, mean(gE, W_K, p))
+                for left, right in parts:
+                    keep("The Jacobian", len(left) * len(right), p.bit_length())
+                    spend("The Jacobian", 2 * len(left) * len(right), Table([e, right]).bits, 90)
+                    line += [a * b % p for a in left for b in right]
+            line += mean(theta, E, p)
+        keep("The features", len(line), p.bit_length())
+        found.append(line)
+    return found
+
+
+def dependencies(rows: Sequence[Sequence[int]], p: int) -> list[list[int]]:
+    """A basis of the λ with λ · rows = 0 mod p: eliminate (rows | identity)."""
+    keep("The dependencies", len(rows) * (len(rows) + len(rows[0])), p.bit_length())
+    with_unit = [[*row, *(int(i == j) for j in range(len(rows)))] for i, row in enumerate(rows)]
+    return eliminated(with_unit, p, len(rows[0]))[1]
+
+
+def spans(contexts: Sequence[Matrix]) -> tuple[int, int]:
+    """The dimensions ρ of all tokens and δ of all differences of two tokens of one context."""
+    parts = cleared_all(contexts)[0]
+    steps = [list(map(operator.sub, x, E[0])) for E in parts for x in E[1:]]
+    return integer_rank(list(chain(*parts)), "The tokens"), integer_rank(steps, "The differences")
+
+
+def feature_rank_lower(A: MultiHead) -> int:
+    """The rank of Z mod a prime at a point, which is at most that of Z."""
+    p = 2**61 - 1
+    if A.scale == "ln2":
+        refuse("feature_rank_lower", "needs a transcendental scale")
+    return eliminated(rows_mod(A, p, 3**37), p)[0]

@@ -1,0 +1,94 @@
+"""Terms of rank one, and what they leave of a tensor."""
+
+import itertools
+import math
+import operator
+from collections.abc import Sequence
+from fractions import Fraction
+
+from .arithmetic import bits_of, cleared, height
+from .limits import keep, refuse, spend
+from .polynomials import Polynomial, monic, multiply, power_sums, reduce_modulo, residue_class
+from .reading import fields, items
+from .steps import Step
+from .tensors import Cube, sizes
+
+Family = tuple[Polynomial, list[list[Polynomial]]]
+Rest = list[list[list[Fraction]]]
+
+
+def family(value: object, T: Cube, where: str) -> Family:
+    """The terms a(θ)⊗b(θ)⊗c(θ) for all roots θ of the monic modulus, with multiplicity."""
+    data = fields(value, where, "modulus factors")
+    modulus = monic(data["modulus"], f"{where}.modulus")
+    parts = items(data["factors"], f"{where}.factors")
+    if len(parts) != 3 or tuple(len(items(p, where)) for p in parts) != sizes(T):
+        refuse(where, "must have one vector for each mode of the tensor")
+    return modulus, [[residue_class(x, modulus, where) for x in part] for part in parts]
+
+
+def remainder(
+    T: Cube,
+    scale: int,
+    terms: Sequence[Sequence[Sequence[Fraction]]],
+    families: Sequence[Family],
+) -> Rest:
+    """The sum of the terms and the families, minus T / scale, exactly."""
+    a, b, c = sizes(T)
+    clear = [[cleared(v) for v in term] for term in terms]
+    d = scale
+    for term in clear:
+        scales = math.prod(e for _, e in term)
+        spend("The decomposition", 6, d.bit_length(), scales.bit_length())
+        d = math.lcm(d, scales)
+    whole = d.bit_length() + bits_of(row for part in T for row in part)
+    keep("The decomposition", 4 * a * b * c, whole)
+    spend("The decomposition", 15 * a * b * c, whole, d.bit_length())
+    total = [[[-x * (d // scale) for x in row] for row in part] for part in T]
+    for term in clear:
+        (u, _), (v, _), (w, _) = term
+        factor = d // math.prod(e for _, e in term)
+        long = bits_of((u, v)) * 2 + bits_of([w]) + factor.bit_length()
+        used = [sum(map(bool, vector)) for vector in (u, v, w)]
+        spend("The decomposition", a * b + c + math.prod(used), long, long // 2)
+        support = [(k, factor * z) for k, z in enumerate(w) if z]
+        for i, x in enumerate(u):
+            for j, y in enumerate(v):
+                if xy := x * y:
+                    row = total[i][j]
+                    for k, z in support:
+                        row[k] += xy * z
+    longest = bits_of(row for part in total for row in part)
+    spend("The decomposition", 2 * a * b * c, longest, d.bit_length())
+    rest = [[[Fraction(x, d) for x in row] for row in part] for part in total]
+    for modulus, (first, second, third) in families:
+        # the sum of g over the roots is linear in g, and Newton gives it for powers
+        n = len(modulus) - 1
+        spend("The families", 20 * n * (n * c + a * b * (n + c)))
+        sums = power_sums(modulus, 2 * n - 1)
+        long = height(sums) + max(map(height, third))
+        spend("The families", 30 * n * n * c, n * long, long)
+        traced = [[sum(map(operator.mul, z, sums[m : m + n])) for m in range(n)] for z in third]
+        long = max(map(height, traced))
+        for (i, f), (j, g) in itertools.product(enumerate(first), enumerate(second)):
+            if any(f) and any(g):
+                fg = reduce_modulo(multiply(f, g), modulus)
+                bits = height(fg) + long
+                spend("The families", 30 * n * c, n * bits, bits)
+                rest[i][j] = [
+                    x + sum(map(operator.mul, fg, z))
+                    for x, z in zip(rest[i][j], traced, strict=True)
+                ]
+    return rest
+
+
+def check_zero(rest: Rest, length: int) -> Step:
+    """The terms add up to the tensor, exactly."""
+    for i, part in enumerate(rest):
+        for j, row in enumerate(part):
+            for k, x in enumerate(row):
+                if x:
+                    where = (i, j, k)
+                    text = f"the sum of the {length} terms differs from the tensor at {where}"
+                    return Step(False, text)
+    return Step(True, f"R <= {length}: the {length} terms of rank one add up to the tensor")

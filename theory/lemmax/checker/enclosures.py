@@ -1,0 +1,188 @@
+"""Real numbers between integers over a power of two, always rounded outwards."""
+
+import functools
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from fractions import Fraction
+from typing import NamedTuple
+
+from .arithmetic import height
+from .limits import LIMITS, metered, spend
+
+FIRST_PRECISION = 64
+
+
+def precisions() -> Iterator[int]:
+    bits = FIRST_PRECISION
+    while bits <= LIMITS["precision bits"]:
+        yield bits
+        bits *= 2
+
+
+def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · e^-x <= hi for a rational x >= 0.
+
+    e^y for y = x / 2^k < 1/2 is summed from its Taylor series, once rounding down and once
+    rounding up; it is inverted and squared k times, rounding outwards.
+    """
+    if x >= bits:
+        return 0, 1  # e^-x <= 2^-x
+    halvings = int(x).bit_length() + 2 + math.isqrt(bits) // 3
+    guard = halvings + 16
+    w = bits + guard
+    spend("An exponential", 50 + 3 * (w // (2 + math.isqrt(bits) // 3) + halvings), w, w)
+    if (long := height((x,))) > 64:
+        spend("An exponential", 2, long + w, long)
+    one = 1 << w
+    y_low = (x.numerator << w) // (x.denominator << halvings)
+    y_high = y_low + 1
+    low = high = sum_low = sum_high = one
+    n = 0
+    while high > 1:
+        n += 1
+        low = (low * y_low >> w) // n
+        high = (high * y_high >> w) // n + 1
+        sum_low += low
+        sum_high += high
+    sum_high += high  # the tail: each further term is less than half of the one before it
+    low = (one << w) // sum_high
+    high = (one << w) // sum_low + 1
+    for _ in range(halvings):
+        low = low * low >> w
+        high = (high * high >> w) + 1
+    return low >> guard, (high >> guard) + 1
+
+
+@functools.lru_cache(maxsize=64)
+def ln2(bits: int) -> tuple[Fraction, Fraction]:
+    """Rationals lo <= ln 2 <= hi: ln 2 = Σ 1/(n 2^n), where the tail after n = N is below 2^-N."""
+    low = sum((1 << 2 * bits - n) // n for n in range(1, bits + 1))
+    return Fraction(low, 1 << 2 * bits), Fraction(low + bits + (1 << bits), 1 << 2 * bits)
+
+
+def power(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · exp(-s·unit) <= hi for a rational s >= 0."""
+    if unit == "1":
+        return exp_minus(s, bits)
+    if s > bits:
+        return 0, 1
+    low, high = ln2(bits + int(s).bit_length() + 8)
+    long = height((s,)) + 2 * bits
+    spend("A power of two", 8, long, long)
+    return exp_minus(s * high, bits)[0], exp_minus(s * low, bits)[1]
+
+
+def sigmoid(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · 1/(1 + exp(-s·unit)) <= hi for a rational s >= 0."""
+    low, high = power(s, unit, bits)
+    one = 1 << bits
+    return (one << bits) // (one + high), (one << bits) // (one + low) + 1
+
+
+def weights(scores: Sequence[Fraction], unit: str, bits: int) -> list[tuple[int, int]]:
+    """Enclosures of 2^bits · exp((s - max s)·unit) for the scores s of one softmax."""
+    top = max(scores)
+    long = height(scores)
+    spend("The softmax", 20 * len(scores), long, long)
+    return [power(top - s, unit, bits) for s in scores]
+
+
+def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · ln x <= hi for a rational x > 0.
+
+    ln(2^k y) = k ln 2 + ln y, 1 <= y < 2, and ln y = 2 Σ t^(2n+1)/(2n+1), t = (y-1)/(y+1) < 1/3;
+    the sum is increasing in t and is taken once rounding down, once rounding up.
+    """
+    if x < 1:
+        low, high = log_bounds(1 / x, bits)
+        return -high, -low
+    k = (x.numerator // x.denominator).bit_length() - 1
+    guard = 16 + k.bit_length()
+    w = bits + guard
+    spend("A logarithm", 100 + 3 * w, w, w)
+    spend("A logarithm", 4, height((x,)) + w, height((x,)))
+
+    def series(t: int, up: int) -> int:
+        total, term, n, square = 0, t, 1, (t * t >> w) + up
+        while term > up:
+            total, term, n = total + term // n + up, (term * square >> w) + up, n + 2
+        return 2 * (total + 2 * up)  # the tail is below 9/8 of the last term, which is at most 1
+
+    a, b = x.numerator, x.denominator << k
+    t, third = ((a - b) << w) // (a + b), (1 << w) // 3
+    low = series(t, 0) + k * series(third, 0)
+    high = series(t + 1, 1) + k * series(third + 1, 1)
+    return low >> guard, (high >> guard) + 1
+
+
+def x_log_x(row: Iterable[Fraction], bits: int) -> tuple[int, int]:
+    """Integers lo <= 2^bits · Σ x ln x <= hi for rationals x >= 0; 0 ln 0 = 0."""
+    logs = [(x, log_bounds(x, bits)) for x in row if x]
+    return sum(math.floor(x * a) for x, (a, _) in logs), sum(math.ceil(x * b) for x, (_, b) in logs)
+
+
+# --- softmax against a threshold ----------------------------------------------------------------
+
+
+class Logits(NamedTuple):
+    """Distinct columns j with low_j <= scale · z_j <= high_j; counts_j tokens share z_j."""
+
+    bounds: Sequence[tuple[int, int]]
+    scale: int
+    counts: Sequence[int]
+    wanted: int
+
+    def gap(self, top: int, bound: int) -> Fraction:
+        """(top - bound) / scale, in lowest terms."""
+        bits = self.scale.bit_length()
+        spend("A logit", 20, bits + (top - bound).bit_length(), 2 * bits)
+        return Fraction(top - bound, self.scale)
+
+
+def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
+    """Whether e^z_w / Σ_j counts_j e^z_j >= τ for the wanted w; None: not decided.
+
+    With a logit besides z_w the condition reads
+    (1 - τ counts_w) e^z_w >= τ Σ_{j ≠ w} counts_j e^z_j, and all z may be lowered by one constant.
+    """
+    own = tau.denominator - tau.numerator * z.counts[z.wanted]
+    if len(z.bounds) == 1 or own <= 0:
+        return len(z.bounds) == 1 and own >= 0
+    top = max(high for _, high in z.bounds)
+    spend("The probability", 4 * len(z.bounds), height((tau,)), bits)
+    low_gap = high_gap = 0  # of left side minus right side
+    for j, (low, high) in enumerate(z.bounds):
+        weight_low, weight_high = exp_minus(z.gap(top, low), bits)
+        if high != low:
+            weight_high = exp_minus(z.gap(top, high), bits)[1]
+        if j == z.wanted:
+            low_gap, high_gap = low_gap + own * weight_low, high_gap + own * weight_high
+        else:
+            share = tau.numerator * z.counts[j]
+            low_gap, high_gap = low_gap - share * weight_high, high_gap - share * weight_low
+    return True if low_gap >= 0 else False if high_gap < 0 else None
+
+
+@functools.cache
+def _table(steps: int, size: int) -> list[int]:
+    """Upper bounds of 2^64 · e^(-i/steps) for i < size."""
+    with metered():  # made once, for no certificate in particular
+        return [exp_minus(Fraction(i, steps), 64)[1] for i in range(size)]
+
+
+def probably(z: Logits, tau: Fraction) -> bool:
+    """A quick sufficient test for the same: e^-a <= e^-n e^-(m/1024) if n + m/1024 <= a."""
+    units, parts = _table(1, 65), _table(1024, 1024)
+    top = max(high for _, high in z.bounds)
+    long = max(top.bit_length(), min(high for _, high in z.bounds).bit_length())
+    spend("The probability", 6 * len(z.bounds), long, z.scale.bit_length())
+    spend("The probability", 4, height((tau,)), 128)
+    total = 0
+    for j, (_, high) in enumerate(z.bounds):
+        if j != z.wanted:
+            n = ((top - high) << 10) // z.scale
+            weight = (units[n >> 10] * parts[n & 1023] >> 64) + 1 if n < 65_536 else 1
+            total += z.counts[j] * weight
+    share = tau.denominator - tau.numerator * z.counts[z.wanted]
+    own = exp_minus(z.gap(top, z.bounds[z.wanted][0]), 64)[0]
+    return share > 0 and share * own >= tau.numerator * total

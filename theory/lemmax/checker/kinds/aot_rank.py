@@ -1,0 +1,58 @@
+"""The rank of what attention gives the output matrices of an attention-only transformer."""
+
+import math
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from typing import Any
+
+from ..arithmetic import Table, height, residue
+from ..limits import refuse, spend
+from ..reading import choice, fields, integer, items, whole
+from ..steps import Step, check_minor, minor_of
+from ..transformers import Transformer, mean, softmax_mod
+
+
+def check(data: Mapping[str, Any]) -> Iterator[Step]:
+    """rank >= r for A, A' = [X_S; A] or W_V A' = [X_S; W_V A]; one row of the minor per sequence.
+
+    With q a common denominator of the scores the entries are rational functions of z = e^(1/q),
+    which is transcendental (in unit ln2 scores are integers and z = 2): a minor that is nonzero at
+    one point mod p, where no denominator vanishes, is nonzero.
+    """
+    fields(data, "The certificate", "layer pos sequences matrix at_least prime point rows columns")
+    net = Transformer(data, items(data["sequences"], "sequences"))
+    kind = choice(data["matrix"], "matrix", ("A", "A'", "W_V A'"))
+    d, heads, unit = len(net.E[0]), net.layer.heads, net.layer.unit
+    width = d * (kind != "A") + sum(len(h.W_O) if kind == "W_V A'" else d for h in heads)
+    p, rows, columns = minor_of(data, len(net.inputs), width)
+    least, point = integer(data["at_least"], "at_least", width + 1), whole(data["point"], "point")
+    keys = [net.keys(net.inputs[i]) for i in rows]
+    scores = [net.scores(net.inputs[i], x) for i, x in zip(rows, keys, strict=True)]
+    flat = [s for row in scores for head in row for s in head]
+    long = max(map(int.bit_length, flat), default=0)
+    spend("The attention scores", 6 * len(flat), long, net.score_scale.bit_length())
+    common = math.gcd(net.score_scale, *flat)
+    q = net.score_scale // common
+    if not 2 <= point < p or (unit == "ln2" and (point, q) != (2, 1)):
+        refuse("point", "must be in 2..prime-1; in unit ln2 it is 2 and the scores are integers")
+    # weights are known mod p only, so p may divide no denominator that they are multiplied with
+    values = [h.W_V for h in heads]
+    for M in values:
+        spend("The residues mod p", 30 * len(M) * len(M[0]), max(map(height, M)), p.bit_length())
+    if net.scale % p == 0 or any(v.denominator % p == 0 for M in values for r in M for v in r):
+        yield Step(False, f"the prime {p} divides a denominator")
+    W_V = [Table([[residue(v, p) for v in row] for row in M]) for M in values]
+    inverse = residue(Fraction(1, net.scale), p)
+    minor = []
+    for x, row in zip(keys, scores, strict=True):
+        X = Table([[v * inverse % p for v in key] for key in x])
+        entries = [] if kind == "A" else list(X[-1])
+        for V, exponents in zip(W_V, row, strict=True):
+            theta = softmax_mod([s // common for s in exponents], point, p)
+            if theta is None:
+                yield Step(False, f"a normalising sum is zero mod {p}")
+                return
+            average = mean(theta, X, p)
+            entries += mean(average, V, p) if kind == "W_V A'" else average
+        minor.append([entries[j] for j in columns])
+    yield check_minor(minor, p, least, kind)

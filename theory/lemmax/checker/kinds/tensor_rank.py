@@ -1,0 +1,71 @@
+"""The rank of a tensor over Q, R or C."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..balls import check_ball
+from ..bounds import RULES
+from ..decompositions import check_zero, family, remainder
+from ..limits import refuse, released
+from ..polynomials import roots_of
+from ..reading import choice, fields, integer, items, variant
+from ..steps import Step
+from ..tensors import hold, sparse, vectors
+
+
+def check(data: Mapping[str, Any]) -> Iterator[Step]:
+    """lower <= R(T) <= upper over a field: a chain of lower-bound lemmas, and a decomposition.
+
+    The proof is a list of steps. Each step but the last is a lemma of the form
+    R(T) >= gain + R(S) where S is computed from T; the last step bounds R from below outright.
+    The proofs of the lemmas are in docs/proofs/lemmax.
+    """
+    names = "tensor field lower upper proof terms families"
+    fields(data, "The certificate", names + " ball" * ("ball" in data))
+    T, scale = sparse(data["tensor"])
+    field = choice(data["field"], "field", ("Q", "R", "C"))
+    lower, upper = integer(data["lower"], "lower"), integer(data["upper"], "upper")
+    if lower > upper:
+        refuse("lower", "is larger than upper")
+    terms = [
+        vectors(term, T, f"terms[{i}]") for i, term in enumerate(items(data["terms"], "terms", 0))
+    ]
+    families = [
+        family(value, T, f"families[{i}]")
+        for i, value in enumerate(items(data["families"], "families", 0))
+    ]
+    proof = items(data["proof"], "proof")
+
+    ball = fields(data["ball"], "ball", "maps centre free radius") if "ball" in data else None
+    length = len(terms) + sum(len(modulus) - 1 for modulus, _ in families)
+    length += len(items(ball["centre"], "ball.centre")) if ball else 0
+    if length != upper:
+        yield Step(False, f"R <= {upper}: the decomposition has {length} terms")
+    for i, (modulus, _) in enumerate(families):
+        if field == "Q":
+            yield Step(False, f"families[{i}] is irrational, and the field is Q")
+        elif field == "R":
+            real, distinct = roots_of(modulus)
+            if not real == distinct == len(modulus) - 1:
+                yield Step(False, f"families[{i}]: {real} of {len(modulus) - 1} roots are real")
+    with released():
+        rest = remainder(T, scale, terms, families)
+        if ball is None:
+            yield check_zero(rest, length)
+        elif field == "Q":
+            yield Step(False, "the ball holds real terms, and the field is Q")
+        else:
+            yield from check_ball(ball, rest, length)
+        del rest
+
+    bound, cube = 0, T
+    for i, step in enumerate(proof):
+        where, last = f"proof[{i}]", i == len(proof) - 1
+        named = {name: rule.fields for name, rule in RULES.items() if rule.closes == last}
+        name = variant(step, where, "lemma", named)
+        with released():
+            hold(cube)
+            gain, cube, text = RULES[name].apply(step, cube, field, where)
+        bound += gain
+        yield Step(gain >= 0, f"{name}: {text}")
+    yield Step(bound >= lower, f"{bound} >= {lower}: the proof gives R >= {bound} over {field}")

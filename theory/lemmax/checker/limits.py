@@ -1,0 +1,116 @@
+"""What may be spent on a certificate, and the meter that every primitive charges before it works.
+
+Time is counted in units of one small multiplication, about a tenth of a microsecond; a product of
+numbers of a and b bits takes a·b / 60,000 more. Memory is counted in bytes. Both counts depend on
+the certificate alone, so that every machine accepts the same files.
+"""
+
+import contextlib
+import contextvars
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NoReturn
+
+LIMITS: dict[str, int] = {
+    "file bytes": 64_000_000,
+    "nesting": 12,
+    "decimal digits": 4_000,
+    "hex digits": 400_000,
+    "exponent": 1_000_000,
+    "prime": 3_317_044_064_679_887_385_961_981,
+    "precision bits": 8_192,
+    "comparison characters": 500,
+    "equations": 400,  # of a real decomposition
+    "work": 250_000_000,  # units for all steps together: at most about half a minute
+    "memory": 600_000_000,  # bytes at any one time
+}
+
+
+class NotACertificate(ValueError):
+    """The input is malformed, or too large to be checked; the message is one sentence."""
+
+
+class Undecided(Exception):
+    """A comparison of real numbers stayed open at the largest precision."""
+
+
+def refuse(where: str, why: str) -> NoReturn:
+    raise NotACertificate(f"{where} {why}.")
+
+
+def brief(value: object) -> str:
+    """A short harmless name for anything a certificate may contain."""
+    if isinstance(value, str):
+        return ascii(value if len(value) <= 48 else value[:48] + "...")
+    if isinstance(value, bool) or value is None:
+        return str(value)
+    if isinstance(value, (int, Fraction)):
+        number = Fraction(value)
+        bits = max(number.numerator.bit_length(), number.denominator.bit_length())
+        return str(number) if bits <= 400 else f"<a number of {bits} bits>"
+    names = {list: "a list", dict: "an object", float: "a float"}
+    return names.get(type(value), f"a {type(value).__name__}")
+
+
+@dataclass
+class Meter:
+    """Units of work done and bytes in use."""
+
+    work: int = 0
+    memory: int = 0
+
+
+_METER: contextvars.ContextVar[Meter | None] = contextvars.ContextVar("meter", default=None)
+
+
+def _within(what: str, name: str, amount: int, unit: str) -> None:
+    if amount > (limit := LIMITS[name]):
+        told = f"brings the {name} to {amount:.1e} {unit}, and the limit is {limit:.1e}"
+        refuse(what, told)
+
+
+def spend(what: str, count: int, a: int = 0, b: int = 0) -> None:
+    """Charge for so many products of numbers of a and b bits; refuse if that is too long."""
+    meter = _METER.get() or Meter()
+    meter.work += count * (1 + (a * b + 10 * (a + b)) // 60_000)
+    _within(what, "work", meter.work, "units")
+
+
+def foresee(what: str, count: int) -> None:
+    """Refuse at once what would be refused in the end: so many products are still to come."""
+    _within(what, "work", (_METER.get() or Meter()).work + count, "units")
+
+
+def room(what: str, count: int, bits: int = 0) -> int:
+    """The bytes of so many numbers of so many bits in a list; refuse if they do not fit."""
+    size = count * (40 + bits // 7)
+    _within(what, "memory", (_METER.get() or Meter()).memory + size, "bytes")
+    return size
+
+
+def keep(what: str, count: int, bits: int = 0) -> None:
+    """Charge for numbers that stay in memory until the certificate, or its step, is done with."""
+    size = room(what, count, bits)
+    if (meter := _METER.get()) is not None:
+        meter.memory += size
+
+
+@contextlib.contextmanager
+def metered() -> Iterator[Meter]:
+    """Count from zero, for one certificate."""
+    meter = Meter()
+    before = _METER.set(meter)
+    try:
+        yield meter
+    finally:
+        _METER.reset(before)
+
+
+@contextlib.contextmanager
+def released() -> Iterator[None]:
+    """A step: the memory that it takes is given back at its end."""
+    meter = _METER.get() or Meter()
+    before = meter.memory
+    yield
+    meter.memory = before

@@ -1,0 +1,83 @@
+"""Attention-only transformers on sequences (Dana, Pydi and Chevaleyre 2024), and softmax mod p."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from .arithmetic import Table, cleared_all, dot, multiplied, times
+from .attention import layer
+from .limits import keep, refuse, spend
+from .reading import integer, items, matrix
+
+
+class Transformer:
+    """A layer with positions added to its embeddings: row i of E plus row s of P, over ``scale``.
+
+    For each head, ``queries[h]`` holds x W_Q W_K and ``values[h]`` x W_V W_O, for tokens and for
+    positions apart: both are linear in x.
+    """
+
+    def __init__(self, data: Mapping[str, Any], inputs: Iterable[Any]) -> None:
+        self.layer = layer(data["layer"], "layer")
+        pos = matrix(data["pos"], "pos", columns=len(self.layer.W_E[0]))
+        tokens = len(self.layer.tokens)
+        self.inputs = [[integer(i, "A token", tokens) for i in items(t, "A row")] for t in inputs]
+        if any(len(t) != len(pos) for t in self.inputs) or len(set(map(str, self.inputs))) < len(
+            self.inputs
+        ):
+            refuse("The sequences", f"must be distinct and of length {len(pos)}")
+        heads = self.layer.heads
+        (self.E, self.P), self.scale = cleared_all([self.layer.W_E, pos])
+        W_Q, d_q = cleared_all([head.W_Q for head in heads])
+        W_K, d_k = cleared_all([head.W_K for head in heads])
+        self.score_scale = self.scale * self.scale * d_q * d_k
+        last = Table([self.P[-1]])
+        self.queries = [
+            [multiplied(multiplied(x, A), B) for x in (self.E, last)]
+            for A, B in zip(W_Q, W_K, strict=True)
+        ]
+
+    def keys(self, t: Sequence[int]) -> Table:
+        """The embedded sequence, times scale."""
+        bits = max(self.E.bits, self.P.bits) + 1
+        spend("The sequence", 2 * len(t) * len(self.P[0]), bits)
+        keep("The sequence", len(t) * len(self.P[0]), bits)
+        return Table(
+            [a + b for a, b in zip(self.E[i], p, strict=True)]
+            for i, p in zip(t, self.P, strict=True)
+        )
+
+    def scores(self, t: Sequence[int], keys: Table) -> list[list[int]]:
+        """For each head the scores x_S W_Q W_K x_sᵀ of the positions, times ``score_scale``."""
+        found = []
+        for tokens, (position,) in self.queries:
+            query = [a + b for a, b in zip(tokens[t[-1]], position, strict=True)]
+            bits = max(tokens.bits, max(map(int.bit_length, position))) + 1
+            spend("The attention scores", len(keys) * len(query), bits, keys.bits)
+            found.append([dot(query, key) for key in keys])
+        return found
+
+    def fractions(self, scores: Sequence[int]) -> list[Fraction]:
+        bits = max(self.score_scale.bit_length(), max(map(int.bit_length, scores)))
+        spend("The attention scores", 20 * len(scores), bits, 2 * bits)
+        return [Fraction(x, self.score_scale) for x in scores]
+
+
+def softmax_mod(exponents: Sequence[int], z: int, p: int) -> list[int] | None:
+    """The softmax z^e / Σ z^e mod p; None where the sum is zero.
+
+    z^e is well defined mod p for negative e too, and depends on e mod p - 1 only.
+    """
+    long = max(map(int.bit_length, exponents))
+    spend("The softmax mod p", 100 * (len(exponents) + 1), long, p.bit_length() // 20)
+    powers = [pow(z, x % (p - 1), p) for x in exponents]
+    total = sum(powers) % p
+    if not total:
+        return None
+    inverse = pow(total, -1, p)
+    return [x * inverse % p for x in powers]
+
+
+def mean(weights: Sequence[int], rows: Table, p: int) -> list[int]:
+    """Σ w_s rows_s mod p."""
+    return [x % p for x in times(weights, rows)]
