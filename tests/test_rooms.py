@@ -74,6 +74,30 @@ def test_every_public_name_can_be_imported(room: str) -> None:
     assert set(PUBLIC[room].split()) <= set(named)
 
 
+def test_every_room_says_what_it_is_for() -> None:
+    """Two sentences at least: what lives in a folder, and what may not."""
+    for path in ROOT.glob("*/lemmax/**/__init__.py"):
+        docstring = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
+        assert docstring.count(".") >= 2, path
+        assert "\n\n" in docstring, path
+
+
+# numba keeps machine code until the file of the outermost function changes, so all of a loop that is
+# compiled as one stays in one file.
+LONG = {"flip_walk.py"}
+
+
+def test_no_room_is_a_drawer() -> None:
+    """About a dozen modules per folder, about 400 lines per module."""
+    for folder in {path.parent for path in ROOT.glob("*/lemmax/**/*.py")}:
+        modules = [path for path in folder.glob("*.py") if not path.name.startswith("__")]
+        most = 20 if folder.name == "checker" else 14
+        assert len(modules) <= most, f"{folder} has {len(modules)} modules"
+        for path in modules:
+            lines = path.read_text(encoding="utf-8").count("\n")
+            assert lines <= 410 or path.name in LONG, f"{path} has {lines} lines"
+
+
 def test_the_checker_stands_alone() -> None:
     folder = ROOT / "theory/lemmax/checker"
     for path in folder.rglob("*.py"):
