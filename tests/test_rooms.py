@@ -82,8 +82,8 @@ def test_every_room_says_what_it_is_for() -> None:
         assert "\n\n" in docstring, path
 
 
-# numba keeps machine code until the file of the outermost function changes, so all of a loop that is
-# compiled as one stays in one file.
+# numba keeps machine code until the file of the outermost function changes, so all of a loop that
+# is compiled as one stays in one file.
 LONG = {"flip_walk.py"}
 
 
@@ -96,6 +96,23 @@ def test_no_room_is_a_drawer() -> None:
         for path in modules:
             lines = path.read_text(encoding="utf-8").count("\n")
             assert lines <= 410 or path.name in LONG, f"{path} has {lines} lines"
+
+
+def test_the_map_names_every_room() -> None:
+    """Every folder of code is on the map of CONTRIBUTING.md, and what is on the map exists."""
+    map_ = (ROOT / "CONTRIBUTING.md").read_text(encoding="utf-8").split("```")[1]
+    words = {word for line in map_.splitlines() for word in line.partition("   ")[0].split()}
+    words |= {word for word in map_.split() if word.endswith("/")}
+    named = {part for word in words if "/" in word for part in word.strip("/").split("/")}
+    folders = {
+        path.parent.name
+        for path in ROOT.glob("*/lemmax/**/*.py")
+        if path.parent.parent.name not in ("engines", "experiments")
+    }
+    assert folders <= named
+    rooms = [*ROOMS, "tests", "docs", "benchmarks"]
+    there = {path.name for room in rooms for path in (ROOT / room).glob("**/")} | set(rooms)
+    assert named - {"*.v", "*.toml"} <= there
 
 
 def test_the_checker_stands_alone() -> None:
