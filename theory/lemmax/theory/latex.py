@@ -145,7 +145,7 @@ def weights(
     last: Sequence[str] = (),
     most: int = 3,
 ) -> str:
-    r"""The matrices of a layer: those of the whole layer, then one line a head.
+    r"""The matrices of a layer: those of the whole layer, then one line per head.
 
     >>> print(weights(["W_E &= 1"], [{"W_Q": "2", "W_K": "3"}]))
     \begin{aligned}

@@ -279,8 +279,8 @@ def _orthogonal_lattice(vectors: list[list[int]], d: int) -> list[list[int]]:
     """A short integer basis of the vectors orthogonal to all the given ones."""
     if not vectors:
         return [[int(i == j) for j in range(d)] for i in range(d)]
-    kernel, nullity = fmpz_mat(vectors).nullspace()
-    columns = [[int(kernel[i, j]) for i in range(d)] for j in range(nullity)]
+    null_space, nullity = fmpz_mat(vectors).nullspace()
+    columns = [[int(null_space[i, j]) for i in range(d)] for j in range(nullity)]
     return [[int(x) for x in row] for row in fmpz_mat(columns).lll().tolist()]
 
 
