@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from lemmax.cli import experiments, facts, ledger, machine, survey
+from lemmax.cli import experiments, facts, ledger, machine, paper, survey
 from lemmax.theory.errors import LemmaxError
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -24,6 +24,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "survey": survey.survey,
     "assumptions": experiments.assumptions,
     "export": ledger.export,
+    "paper": paper.paper,
     "reproduce": experiments.reproduce,
     "doctor": machine.doctor,
 }
