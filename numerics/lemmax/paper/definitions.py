@@ -26,7 +26,7 @@ from lemmax.paper.tokens import (
 _VERBS = ("New", "Renew", "Provide", "Declare")
 _THEOREM = frozenset(("newtheorem", "renewtheorem", "spnewtheorem", "newmdtheoremenv"))
 _PLAIN_ARGUMENTS = re.compile(r"(?:#\d)*")
-LONGEST = 200_000
+LONGEST = 100_000
 DEEPEST = 100
 
 
@@ -63,33 +63,40 @@ class Definitions:
         >>> print(Definitions(macros).expand(r"\norm{x} \in \R^n"))
         \lVert x\rVert \in \mathbb{R}^n
         """
-        return _expand(text, self.macros, 0)
+        return _Expansion(self.macros).run(text, 0)
 
 
-def _expand(text: str, macros: Mapping[str, Macro], depth: int) -> str:
-    if depth > DEEPEST:
-        raise Endless
-    parts: list[str] = []
-    length = position = 0
-    for token in tokens(text):
-        if token.start < position:
-            continue
-        piece = text[position : token.end]
-        position = token.end
-        if token.kind == "macro" and token.name in macros:
-            used, after = _applied(macros[token.name], text, token.end)
-            if used is not None:
-                final = macros[token.name].final
-                piece = used if final else _expand(used, macros, depth + 1)
-                position = after
-                # What came from a command must not run into the letter behind it.
-                if re.search(r"\\[A-Za-z]+\Z", piece) and text[after : after + 1].isalpha():
-                    piece += " "
-        parts.append(piece)
-        length += len(piece)
-        if length > LONGEST:
+@dataclass
+class _Expansion:
+    """One expansion, with a limit to all that it may read and write."""
+
+    macros: Mapping[str, Macro]
+    left: int = LONGEST
+
+    def run(self, text: str, depth: int) -> str:
+        """The text without the paper's own commands."""
+        self.left -= len(text)
+        if depth > DEEPEST or self.left < 0:
             raise Endless
-    return "".join(parts)
+        parts: list[str] = []
+        position = 0
+        for token in tokens(text):
+            if token.start < position:
+                continue
+            piece = text[position : token.end]
+            position = token.end
+            if token.kind == "macro" and token.name in self.macros:
+                macro = self.macros[token.name]
+                used, after = _applied(macro, text, token.end)
+                if used is not None:
+                    position = after
+                    piece = used if macro.final else self.run(used, depth + 1)
+                    # What came from a command must not run into the letter behind it.
+                    if re.search(r"\\[A-Za-z]+\Z", piece) and text[after : after + 1].isalpha():
+                        piece += " "
+            parts.append(piece)
+        parts.append(text[position:])
+        return "".join(parts)
 
 
 def _applied(macro: Macro, text: str, position: int) -> tuple[str | None, int]:

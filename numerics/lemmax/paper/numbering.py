@@ -7,7 +7,7 @@ from pathlib import Path
 
 from lemmax.paper.sources import MOST_CHARACTERS, MOST_FILES
 from lemmax.paper.tokens import Unclosed, group
-from lemmax.paper.web import plain
+from lemmax.paper.web import Unreadable, plain
 
 _NEWLABEL = re.compile(r"^\\newlabel\s*(?=\{)", re.MULTILINE)
 _INPUT = re.compile(r"^\\@input\{([^{}]*)\}", re.MULTILINE)
@@ -40,10 +40,9 @@ def read_numbers(main: Path) -> dict[str, str] | None:
                 label = group(line, 0)
                 values = group(line, label.after) if label else None
                 number = group(line, values.start) if values else None
-            except Unclosed:  # cut off: LaTeX was interrupted
+                told = plain(number.of(line)).strip() if number else ""
+            except (Unclosed, Unreadable):  # cut off: LaTeX was interrupted
                 continue
-            if label and number and not label.of(line).endswith("@cref"):
-                told = plain(number.of(line)).strip()
-                if told:
-                    numbers[label.of(line)] = told
+            if label and told and not label.of(line).endswith("@cref"):
+                numbers[label.of(line)] = told
     return numbers

@@ -14,7 +14,7 @@ from lemmax.paper.definitions import Definitions, Endless, key_values, read_defi
 from lemmax.paper.errors import Place
 from lemmax.paper.sources import Source
 from lemmax.paper.tokens import Argument, Token, Unclosed, group, optional, starred, tokens
-from lemmax.paper.web import REFERENCES, plain
+from lemmax.paper.web import REFERENCES, Unreadable, plain
 
 _RESTATABLE = frozenset(("restatable", "restatable*"))
 _USES = frozenset(("lemmaxuses", "uses"))
@@ -115,7 +115,7 @@ def _front(source: Source, definitions: Definitions, command: str) -> str:
                 option = optional(source.text, token.end)
                 given = group(source.text, option.after if option else token.end)
                 told = plain(definitions.expand(given.of(source.text))) if given else ""
-            except (Unclosed, Endless):
+            except (Unclosed, Endless, Unreadable):
                 return ""
             return " ".join(told.split())
     return ""
@@ -142,6 +142,12 @@ def _finish(
     except Endless:
         raise source.error(
             draft.start, "A command of this statement expands without an end."
+        ) from None
+    except Unreadable as error:
+        raise source.error(draft.start, str(error)) from None
+    except Unclosed:
+        raise source.error(
+            draft.start, "A brace or bracket of this statement is never closed."
         ) from None
     place = source.place(draft.start)
     latex = (draft.name, draft.title or "")

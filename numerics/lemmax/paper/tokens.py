@@ -60,6 +60,14 @@ class Token:
     start: int
     end: int
 
+    def behind(self, position: int) -> Token | None:
+        """What is left of the token behind a position: words can be cut, the rest is whole."""
+        if self.start >= position:
+            return self
+        if self.kind == "text" and self.end > position:
+            return Token("text", "", position, self.end)
+        return None
+
 
 def tokens(text: str, start: int = 0, stop: int | None = None) -> Iterator[Token]:
     r"""The tokens between two positions; together they cover everything.

@@ -9,8 +9,14 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
+from typing import Any
 
-from pylatexenc.latex2text import LatexNodes2Text
+from pylatexenc.latex2text import (
+    LatexNodes2Text,
+    MacroTextSpec,
+    get_default_latex_context_db,
+)
 
 from lemmax.paper.tokens import Token, argument, group, optional, starred, tokens
 
@@ -30,11 +36,18 @@ _CLEVER = ("cref", "crefrange", "labelcref", "namecref", "lcnamecref", "vref")
 REFERENCES = frozenset((*_ONE_REFERENCE, *_CLEVER, *("Cref", "Crefrange", "nameCref", "Vref")))
 _NATBIB = ("cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear")
 CITATIONS = frozenset((*_NATBIB, "textcite", "parencite", "autocite"))
-_SILENT = frozenset(("label", "footnote", "lemmax", "lemmaxuses", "uses", "index", "vspace"))
+_SILENT = frozenset(
+    ("label", "footnote", "lemmax", "lemmaxuses", "uses", "index", "vspace", "hspace", "phantom")
+)
 _SPACES = {",": " ", ";": " ", ":": " ", "!": "", "/": "", "quad": " ", "qquad": " ", " ": " "}
 _NUMBERS = ("nonumber", "notag")
+DEEPEST = 60
 _HOLE = 0xE000  # private characters stand for formulas while the words are read
 _MOST = 0x18FF
+
+
+class Unreadable(Exception):
+    """Text of which no words can be made; the sentence says why."""
 
 
 def plain(text: str, name_of: Callable[[str], str] = str) -> str:
@@ -47,15 +60,25 @@ def plain(text: str, name_of: Callable[[str], str] = str) -> str:
     """
     writer = _Writer(text, name_of)
     writer.run()
-    words = LatexNodes2Text(strict_latex_spaces=True).latex_to_text(
-        "".join(writer.words), tolerant_parsing=True
-    )
+    try:
+        words = _converter().latex_to_text("".join(writer.words), tolerant_parsing=True)
+    except (AttributeError, IndexError, KeyError, ValueError):
+        # pylatexenc asks for the arguments of a command without looking whether they are there.
+        raise Unreadable("A command of this statement lacks its arguments.") from None
     words = words.replace("``", "“").replace("''", "”")
     lines = [" ".join(line.split()) for line in re.split(r"\n\s*\n", words)]
     told = "\n\n".join(line for line in lines if line)
     for number in range(len(writer.formulas) - 1, -1, -1):
         told = told.replace(chr(_HOLE + number), writer.formulas[number])
     return told
+
+
+@cache
+def _converter() -> Any:
+    """Words without their markup; the arguments of a command that nobody knows are kept."""
+    context = get_default_latex_context_db()
+    context.set_unknown_macro_spec(MacroTextSpec("", discard=False))
+    return LatexNodes2Text(latex_context=context, strict_latex_spaces=True)
 
 
 @dataclass
@@ -70,10 +93,14 @@ class _Writer:
 
     def run(self) -> None:
         """Go through the text once."""
-        position = 0
+        position = depth = 0
         for token in tokens(self.text):
-            if token.start >= position:
-                position = self._token(token)
+            depth += {"open": 1, "begin": 1, "close": -1, "end": -1}.get(token.kind, 0)
+            if depth > DEEPEST:
+                raise Unreadable("The statement is nested too deeply to be read.")
+            rest = token.behind(position)
+            if rest is not None:
+                position = self._token(rest)
 
     def _token(self, token: Token) -> int:
         text = self.text
@@ -116,6 +143,9 @@ class _Writer:
             option = optional(text, position)
             inside = group(text, option.after if option else position)
             return inside.after if inside else token.end
+        if name == "href":  # \href{address}{words}
+            address = group(text, token.end)
+            return address.after if address else token.end
         if name in REFERENCES or name in CITATIONS or name == "hyperref":
             return self._reference(token)
         self.words.append(text[token.start : token.end])
@@ -193,8 +223,9 @@ def _tidy(formula: str) -> str:
     parts: list[str] = []
     position = 0
     inner = False
-    for token in tokens(formula):
-        if token.start < position:
+    for whole in tokens(formula):
+        token = whole.behind(position)
+        if token is None:
             continue
         position = token.end
         if token.kind == "comment":
