@@ -37,7 +37,18 @@ REFERENCES = frozenset((*_ONE_REFERENCE, *_CLEVER, *("Cref", "Crefrange", "nameC
 _NATBIB = ("cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear")
 CITATIONS = frozenset((*_NATBIB, "textcite", "parencite", "autocite"))
 _SILENT = frozenset(
-    ("label", "footnote", "lemmax", "lemmaxuses", "uses", "index", "vspace", "hspace", "phantom")
+    (
+        "label",
+        "footnote",
+        "lemmax",
+        "lemmaxuses",
+        "uses",
+        "index",
+        "vspace",
+        "hspace",
+        "phantom",
+        "input",
+    )
 )
 _SPACES = {",": " ", ";": " ", ":": " ", "!": "", "/": "", "quad": " ", "qquad": " ", " ": " "}
 _NUMBERS = ("nonumber", "notag")
@@ -62,7 +73,7 @@ def plain(text: str, name_of: Callable[[str], str] = str) -> str:
     writer.run()
     try:
         words = _converter().latex_to_text("".join(writer.words), tolerant_parsing=True)
-    except (AttributeError, IndexError, KeyError, ValueError):
+    except (AttributeError, IndexError, KeyError, TypeError, ValueError):
         # pylatexenc asks for the arguments of a command without looking whether they are there.
         raise Unreadable("A command of this statement lacks its arguments.") from None
     words = words.replace("``", "“").replace("''", "”")
