@@ -39,6 +39,7 @@ system:
 	command -v coqc >/dev/null || wanted="$$wanted coq libcoq-mathcomp-algebra"; \
 	command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 	command -v pdflatex >/dev/null || wanted="$$wanted texlive-latex-base texlive-latex-recommended"; \
+	kpsewhich luaotfload.sty >/dev/null 2>&1 || wanted="$$wanted texlive-luatex"; \
 	[ -z "$$wanted" ] || { [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null \
 	  && apt-get update -qq && apt-get install -y -qq --no-install-recommends $$wanted >/dev/null; } \
 	  || echo "not installed:$$wanted; the tests that need them are skipped"

