@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 PREAMBLE = r"""\documentclass{article}
-\usepackage{amsmath,amsthm}
+\usepackage{amsthm}
 \newtheorem{theorem}{Theorem}[section]
 \newtheorem{lemma}[theorem]{Lemma}
 \newtheorem{definition}[theorem]{Definition}

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
@@ -14,8 +15,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.ledger.verdicts import Evidence, build_ledger, read_ledger, stale, to_json
 
-if TYPE_CHECKING:
-    from conftest import Write
+Write = Callable[..., Path]
 
 BODY = r"""\section{Parity}
 \begin{definition}\label{def:odd} Odd is not even. \end{definition}

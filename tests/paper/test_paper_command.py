@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
 from lemmax.cli import main as lemmax
 
-if TYPE_CHECKING:
-    from conftest import Write
+Write = Callable[..., Path]
 
 BODY = r"\begin{lemma}\label{lem:a} A. \end{lemma}"
 

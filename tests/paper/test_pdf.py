@@ -6,8 +6,8 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
@@ -18,8 +18,7 @@ from lemmax.paper.papers import read_paper
 from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.ledger.verdicts import Evidence, build_ledger, to_json
 
-if TYPE_CHECKING:
-    from conftest import Write
+Write = Callable[..., Path]
 
 BODY = r"""\section{Results \lemmax{lem:rank}}
 \begin{definition}\label{def:odd}\lemmax{def:odd} Odd is not even. \end{definition}
@@ -124,7 +123,7 @@ CLASSES = {
     "no hyperref": r"\usepackage{lemmax}",
     "inline": r"\usepackage[inline]{lemmax}\usepackage{hyperref}",
     "off": r"\usepackage[off]{lemmax}\usepackage{hyperref}",
-    "options of others": r"\usepackage{lemmax}\usepackage[table]{xcolor}\usepackage[intlimits]{mathtools}",
+    "others": r"\usepackage{lemmax}\usepackage[table]{xcolor}\usepackage[intlimits]{amsmath}",
 }
 
 
