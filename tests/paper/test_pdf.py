@@ -130,7 +130,7 @@ CLASSES = {
 @pytest.mark.parametrize("name", CLASSES)
 @pytest.mark.parametrize("columns", ["onecolumn", "twocolumn"])
 def test_it_compiles_in_every_dress(write: Write, name: str, columns: str) -> None:
-    main = write(BODY, "\\usepackage[T1]{fontenc}\n" + CLASSES[name] + "\n")
+    main = write(BODY, CLASSES[name] + "\n")
     text = main.read_text("utf-8").replace("{article}", f"[{columns}]{{article}}", 1)
     main.write_text(text, encoding="utf-8")
     log = compiled(finished(main))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from lemmax.cli import experiments, facts, ledger, machine, paper, survey
+from lemmax.cli import errata, experiments, facts, ledger, machine, paper, survey
 from lemmax.theory.errors import LemmaxError
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -25,6 +25,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "assumptions": experiments.assumptions,
     "export": ledger.export,
     "paper": paper.paper,
+    "errata": errata.errata,
     "reproduce": experiments.reproduce,
     "doctor": machine.doctor,
 }

@@ -1,0 +1,51 @@
+"""``lemmax errata``: what does not stand in a paper, as a letter to its authors."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class LetterFormat(StrEnum):
+    """What ``lemmax errata`` writes."""
+
+    latex = "latex"
+    html = "html"
+
+
+def errata(
+    paper: Annotated[str, typer.Argument(metavar="PAPER", help="A paper, such as dana.")],
+    format_: Annotated[
+        LetterFormat, typer.Option("--format", "-f", help="What to write.")
+    ] = LetterFormat.latex,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="A file; stdout without it.")
+    ] = None,
+    mathjax: Annotated[
+        str | None, typer.Option(help="The address of MathJax, to set the formulas of the page.")
+    ] = None,
+) -> None:
+    """The errata of a paper as a letter to its authors, the gravest first.
+
+    Only statements that were read in the paper itself are addressed to its authors.
+
+    Examples: `lemmax errata dana -o letter.tex`, `lemmax errata wong --format html -o letter.html`
+    """
+    from lemmax.constructions.exports import write_bytes
+    from lemmax.paper.letter_files import letter_html, letter_latex
+    from lemmax.paper.letters import read_letter
+
+    letter = read_letter(paper)
+    text = letter_latex(letter) if format_ == "latex" else letter_html(letter, mathjax)
+    if output is None:
+        typer.echo(text, nl=False)
+    else:
+        write_bytes(output, text.encode())
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command."""
+    app.command()(errata)

@@ -1,0 +1,146 @@
+"""Errata as a letter: who is in it, in which order, in which words; compiled and as a page."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from lemmax.cli import main as lemmax
+from lemmax.constructions import shipped
+from lemmax.paper.letter_files import letter_html, letter_latex
+from lemmax.paper.letters import _words, read_letter
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.verdicts import read_ledger
+
+PAPERS = ("wong", "dana")
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_who_is_in_the_letter_follows_from_the_ledger(key: str) -> None:
+    record = read_ledger(shipped.LEDGER).claims
+    wrong = {
+        c.id
+        for c in load_claims()
+        if c.paper == key
+        and c.source == "text"
+        and record[c.id]["verdict"] in ("refuted", "repaired")
+    }
+    letter = read_letter(key)
+    assert {e.claim.id for e in letter.errata} == wrong
+    assert set(_words(key)) == wrong  # no words for what is not refuted
+    for erratum in letter.errata:
+        assert erratum.commands
+        promised = {*erratum.words.holds_as, *filter(None, [erratum.claim.repaired_by])}
+        if record[erratum.claim.id]["verdict"] == "repaired":
+            assert {c.id for c in erratum.holds} == promised
+        assert {record[c.id]["verdict"] for c in erratum.holds} <= {"holds"}
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_quotations_are_short_and_hedged_sentences_come_last(key: str) -> None:
+    letter = read_letter(key)
+    for erratum in letter.errata:
+        words = re.sub(r"\\\(.*?\\\)|\\\[.*?\\\]", "x", erratum.words.quote).split()
+        assert 1 <= len(words) <= 40
+        assert len(erratum.words.counterexample.split()) >= 8
+    hedged = [e.words.hedged for e in letter.errata]
+    assert hedged == sorted(hedged)
+    weights = [e.weight for e in letter.errata]
+    assert weights == sorted(weights)
+
+
+def test_the_gravest_comes_first() -> None:
+    assert read_letter("dana").errata[0].claim.id == "dana/theorem-1"
+    assert read_letter("wong").errata[0].claim.id == "wong/proposition-3.1"
+
+
+@pytest.mark.parametrize(
+    ("key", "sentence"),
+    [
+        ("mahdavi", "No statement of mahdavi was read in the paper itself"),
+        ("lemmax", "Nothing of lemmax is refuted"),
+        ("nobody", "There is no paper 'nobody'"),
+    ],
+)
+def test_nobody_is_blamed_for_what_nobody_read(
+    key: str, sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(LemmaxError, match=sentence):
+        read_letter(key)
+    with pytest.raises(SystemExit) as caught:
+        lemmax(["errata", key])
+    assert caught.value.code == 2
+    assert capsys.readouterr().err.startswith(f"lemmax: {sentence}")
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_the_letter_compiles(key: str, tmp_path: Path) -> None:
+    program = shutil.which("pdflatex")
+    if program is None:
+        if os.environ.get("CI"):
+            pytest.fail("there is no pdflatex: make system installs it")
+        pytest.skip("there is no pdflatex: make system installs it")
+    with pytest.raises(SystemExit) as caught:
+        lemmax(["errata", key, "-o", str(tmp_path / "letter.tex")])
+    assert not caught.value.code
+    done = subprocess.run(
+        [program, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", "letter.tex"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        encoding="latin-1",
+    )
+    assert done.returncode == 0, done.stdout[-3000:]
+    assert re.findall(r"Overfull .hbox \((\d+\.\d+)pt too wide\)", done.stdout) == []
+    assert "U+" not in (tmp_path / "letter.tex").read_text("utf-8")
+
+
+class _Page(HTMLParser):
+    """Collects the text, and fails on tags that do not fit together."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.text = ""
+        self.sections: list[str | None] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag not in ("meta", "hr"):
+            self.open.append(tag)
+        if tag == "section":
+            self.sections.append(dict(attrs)["id"])
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_the_page_says_the_same(key: str) -> None:
+    letter = read_letter(key)
+    page = _Page()
+    page.feed(letter_html(letter))
+    assert page.open == []
+    assert page.sections == [e.claim.id for e in letter.errata]
+    for erratum in letter.errata:
+        assert erratum.words.quote in page.text
+        assert erratum.words.counterexample.strip() in page.text
+        assert all(c.statement.strip() in page.text for c in erratum.holds)
+    assert "<script" not in letter_html(letter)
+    assert '<script defer src="m&quot;.js">' in letter_html(letter, 'm".js')
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_the_letter_counts_what_stands(key: str) -> None:
+    record = read_ledger(shipped.LEDGER).claims.values()
+    standing = sum(c["paper"] == key and c["verdict"] in ("holds", "reproduced") for c in record)
+    assert f", {standing} stand as you wrote them" in letter_latex(read_letter(key))
