@@ -63,11 +63,10 @@ def letter_latex(letter: Letter) -> str:
         r"\documentclass[11pt]{article}",
         r"\usepackage[a4paper,margin=2.8cm]{geometry}",
         r"\usepackage{amsmath,amssymb}",
-        r"\setlength{\parindent}{0pt}\setlength{\parskip}{0.6\baselineskip plus 1pt}",
-        r"\emergencystretch=3em",
+        r"\AtBeginDocument{\setlength{\parindent}{0pt}\setlength{\parskip}{0.6\baselineskip plus 1pt}}",
         r"\newcommand{\entry}[1]{\par\medskip\textbf{#1}\nopagebreak\par}",
         r"\newcommand{\said}[1]{\textit{#1}\enspace}",
-        r"\begin{document}",
+        r"\begin{document}\raggedright",  # long formulas break nowhere
         text_latex(salutation(paper["authors"])),
         "",
         text_latex(_opening(letter)),
@@ -90,7 +89,7 @@ def _entry_latex(number: int, erratum: Erratum) -> Iterator[str]:
     for command in erratum.commands:
         broken = re.sub(r"(/|::|\\_)", r"\1\\discretionary{}{}{}", latex_text(command))
         yield ""
-        yield rf"\said{{To re-check:}} {{\small\raggedright\texttt{{{broken}}}\par}}"
+        yield rf"\said{{To re-check:}} {{\small\texttt{{{broken}}}\par}}"
 
 
 def text_latex(text: str) -> str:
