@@ -63,7 +63,7 @@ def letter_latex(letter: Letter) -> str:
         r"\documentclass[11pt]{article}",
         r"\usepackage[a4paper,margin=2.8cm]{geometry}",
         r"\usepackage{amsmath,amssymb}",
-        r"\AtBeginDocument{\setlength{\parindent}{0pt}\setlength{\parskip}{0.6\baselineskip plus 1pt}}",
+        r"\AtBeginDocument{\parindent=0pt \parskip=0.6\baselineskip plus 1pt}",
         r"\newcommand{\entry}[1]{\par\medskip\textbf{#1}\nopagebreak\par}",
         r"\newcommand{\said}[1]{\textit{#1}\enspace}",
         r"\begin{document}\raggedright",  # long formulas break nowhere
