@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -137,6 +138,13 @@ def test_the_page_says_the_same(key: str) -> None:
         assert all(c.statement.strip() in page.text for c in erratum.holds)
     assert "<script" not in letter_html(letter)
     assert '<script defer src="m&quot;.js">' in letter_html(letter, 'm".js')
+
+
+def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        lemmax(["errata", "dana", "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert [e["claim"] for e in told] == [e.claim.id for e in read_letter("dana").errata]
 
 
 @pytest.mark.parametrize("key", PAPERS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -27,6 +28,7 @@ def errata(
     mathjax: Annotated[
         str | None, typer.Option(help="The address of MathJax, to set the formulas of the page.")
     ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """The errata of a paper as a letter to its authors, the gravest first.
 
@@ -39,7 +41,26 @@ def errata(
     from lemmax.paper.letters import read_letter
 
     letter = read_letter(paper)
-    text = letter_latex(letter) if format_ == "latex" else letter_html(letter, mathjax)
+    if as_json:
+        entries = [
+            {
+                "claim": e.claim.id,
+                "quote": e.words.quote,
+                "statement": e.claim.statement.strip(),
+                "reading": e.claim.reading,
+                "counterexample": e.words.counterexample.strip(),
+                "hedged": e.words.hedged,
+                "holds": [c.id for c in e.holds],
+                "grade": e.grade,
+                "commands": list(e.commands),
+            }
+            for e in letter.errata
+        ]
+        text = json.dumps(entries, ensure_ascii=False, indent=2) + "\n"
+    elif format_ is LetterFormat.latex:
+        text = letter_latex(letter)
+    else:
+        text = letter_html(letter, mathjax)
     if output is None:
         typer.echo(text, nl=False)
     else:
