@@ -9,6 +9,8 @@ from typing import Annotated
 
 import typer
 
+from lemmax.cli.terminal import AsJson
+
 
 class LetterFormat(StrEnum):
     """What ``lemmax errata`` writes."""
@@ -28,7 +30,7 @@ def errata(
     mathjax: Annotated[
         str | None, typer.Option(help="The address of MathJax, to set the formulas of the page.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """The errata of a paper as a letter to its authors, the gravest first.
 
@@ -65,8 +67,3 @@ def errata(
         typer.echo(text, nl=False)
     else:
         write_bytes(output, text.encode())
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(errata)

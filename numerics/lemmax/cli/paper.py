@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from lemmax.cli.terminal import AsJson
 from lemmax.theory.errors import LemmaxError
 
 
@@ -25,7 +26,7 @@ def paper(
     key: Annotated[
         str | None, typer.Option(help="What the ids of a new claims file begin with.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
+    as_json: AsJson = False,
 ) -> None:
     """Bring the claims file in step with a paper in LaTeX, and the verdicts into its PDF.
 
@@ -72,8 +73,3 @@ def paper(
             typer.echo(f"{count} statements. Written: {told}.")
     if check and drifts:
         raise typer.Exit(1)
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command."""
-    app.command()(paper)

@@ -15,8 +15,8 @@ from lemmax.paper.numbering import read_numbers
 from lemmax.paper.settings import Settings, default_key, read_settings
 from lemmax.paper.sources import read_source
 from lemmax.paper.statements import Contents, read_statements
-from lemmax.theory.certificates.writing import write_text
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_text
 from lemmax.theory.ledger.claims import BUILT_IN, Catalogue, load_claims
 
 
