@@ -81,7 +81,7 @@ def flat_names(room: str) -> list[str]:
 
 
 def _plain(text: str | None) -> str:
-    from markup import docstring_lines
+    from lemmax.sphinx.markup import docstring_lines
 
     lines = [first_sentence(text)]
     docstring_lines(lines)
@@ -110,7 +110,7 @@ def index_page() -> str:
 
 
 def _markdown(text: str) -> str:
-    from markup import markdown
+    from lemmax.sphinx.markup import markdown
 
     return markdown(text.replace("``", "`"), escape=False).replace("|", "\\|")
 

@@ -41,7 +41,7 @@ def load(name: str) -> ModuleType:
 
 @pytest.fixture(scope="module")
 def markup() -> ModuleType:
-    return load("markup")
+    return importlib.import_module("lemmax.sphinx.markup")
 
 
 @pytest.mark.parametrize(

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.claims import BUILT_IN, load_claims
 from lemmax.theory.ledger.verdicts import read_ledger, stale
 
 LEDGER = Path(__file__).with_name("ledger.json")
@@ -24,12 +25,14 @@ _LISTED = (
 )
 
 
-def entries(ledger: Path = LEDGER) -> dict[str, dict[str, Any]]:
+def entries(
+    ledger: Path = LEDGER, claims: Iterable[Path] = (BUILT_IN,)
+) -> dict[str, dict[str, Any]]:
     """Everything about every claim: statement, verdict, evidence, its place in the graph.
 
     A claim that changed after the ledger was written has the verdict ``stale``.
     """
-    catalogue = load_claims()
+    catalogue = load_claims(claims)
     record = read_ledger(ledger)
     outdated = set(stale(record, catalogue))
     table = {}

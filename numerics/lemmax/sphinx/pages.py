@@ -1,0 +1,103 @@
+"""When pages are written and files are copied: the events of a build."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+from sphinx.application import Sphinx
+from sphinx.config import Config
+
+from lemmax.sphinx.bases import depend
+from lemmax.sphinx.claim_pages import claim_page, paper_index
+from lemmax.sphinx.markup import docstring_lines, proof_page
+from lemmax.sphinx.sites import SCHEMAS, Site, site_of
+from lemmax.sphinx.words import ORPHAN
+from lemmax.theory.certificates.archive import write_checker
+
+STATIC = Path(__file__).parent / "static"
+_MARKDOWN = ("dollarmath", "amsmath", "colon_fence", "deflist", "attrs_inline")
+_PROOFS = {"for": "A proof of", "against": "A refutation of", "gap": "A gap in the proof of"}
+
+
+def connect(app: Sphinx) -> None:
+    """Listen to the build, and bring the styles and scripts of the pages."""
+    app.connect("config-inited", _settings, priority=400)
+    app.connect("builder-inited", write_claim_pages)
+    app.connect("source-read", read_source)
+    app.connect("build-finished", copy_certificates)
+    if "sphinx.ext.autodoc" in app.config.extensions:
+        app.setup_extension("sphinx.ext.autodoc")
+        app.connect("autodoc-process-docstring", read_docstring)
+    app.add_css_file("lemmax.css")
+    app.add_js_file("ledger.js", defer="defer")
+    app.add_js_file("graph.js", defer="defer")
+
+
+def _settings(app: Sphinx, config: Config) -> None:
+    """The pages of claims are written in Markdown with formulas; styles lie in this package."""
+    config.html_static_path = [*config.html_static_path, str(STATIC)]
+    enabled = set(config.myst_enable_extensions)
+    config.myst_enable_extensions = enabled | set(_MARKDOWN)
+
+
+def write_claim_pages(app: Sphinx) -> None:
+    """Write the pages as Markdown before Sphinx looks for documents; unchanged ones are kept."""
+    site = site_of(app.config, app.srcdir)
+    folder = site.docs / "claims"
+    wanted = {folder / f"{i}.md": claim_page(site, e) for i, e in site.entries.items()}
+    for key, paper in site.papers.items():
+        wanted[folder / key / "index.md"] = paper_index(site, key, paper)
+    if not (site.docs / "ledger.md").exists():
+        wanted[folder / "index.md"] = ledger_page(site)
+    if folder.exists():
+        for path in set(folder.rglob("*.md")) - set(wanted):
+            path.unlink()
+    for path, text in wanted.items():
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+
+
+def ledger_page(site: Site) -> str:
+    """Table, graph and errata on one page, for a project that has no pages for them."""
+    lines = [*ORPHAN, "# The ledger", "", "```{ledger-table}", "```", ""]
+    lines += ["## What rests on what", "", "```{ledger-graph}", "```", ""]
+    for key in site.papers:
+        lines += [f"## Errata: {key}", "", f"```{{errata}} {key}", "```", ""]
+    return "\n".join(lines)
+
+
+def read_source(app: Sphinx, document: str, source: list[str]) -> None:
+    """Proof pages get their formulas, their labels and a header that names the claim."""
+    if not document.startswith("proofs/") or document == "proofs/index":
+        return
+    depend(app.env, document)
+    site = site_of(app.config, app.srcdir)
+    front = source[0].split("---")[1] if source[0].startswith("---") else ""
+    fields = dict(line.split(":", 1) for line in front.strip().splitlines())
+    claim, direction = fields["claim"].strip(), fields["direction"].strip()
+    header = f"{_PROOFS[direction]} {site.link(claim, document)}"
+    page = proof_page(source[0], header, lambda identifier: site.link(identifier, document))
+    source[0] = "\n".join((*ORPHAN, page))
+
+
+def read_docstring(
+    app: Sphinx, what: str, name: str, obj: Any, options: Any, lines: list[str]
+) -> None:
+    """Docstrings write formulas like everything else."""
+    docstring_lines(lines)
+
+
+def copy_certificates(app: Sphinx, error: Exception | None) -> None:
+    """Put the certificates, the schemas and the checker beside the pages."""
+    if error is not None or app.builder.format != "html":
+        return
+    site = site_of(app.config, app.srcdir)
+    out = Path(app.outdir) / "certificates"
+    if site.folder.is_dir():
+        shutil.copytree(site.folder, out, dirs_exist_ok=True)
+    shutil.copytree(SCHEMAS, out / "schemas", dirs_exist_ok=True)
+    write_checker(out / "checker.pyz")
+    shutil.copy(site.ledger, out / "ledger.json")
