@@ -30,9 +30,9 @@ def connect(app: Sphinx) -> None:
     if "sphinx.ext.autodoc" in app.config.extensions:
         app.setup_extension("sphinx.ext.autodoc")
         app.connect("autodoc-process-docstring", read_docstring)
-    app.add_css_file("lemmax.css")
-    app.add_js_file("ledger.js", defer="defer")
-    app.add_js_file("graph.js", defer="defer")
+    app.add_css_file("lemmax.css", priority=800)  # after the theme
+    app.add_js_file("ledger.js", priority=800, defer="defer")
+    app.add_js_file("graph.js", priority=800, defer="defer")
 
 
 def _settings(app: Sphinx, config: Config) -> None:
