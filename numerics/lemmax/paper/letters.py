@@ -35,7 +35,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Erratum:
-    """One entry of the letter; formulas stand between ``\\(`` and ``\\)``, all else is text.
+    """One entry of the letter; formulas stand in TeX's round delimiters, all else is text.
 
     ``gap`` is true where the printed proof has a gap and the statement is not refuted. ``holds``
     has the statements that hold instead, repairs first.

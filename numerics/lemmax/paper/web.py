@@ -1,4 +1,4 @@
-r"""A statement as the claims file has it: plain text, with formulas between ``\(`` and ``\)``.
+r"""A statement as the claims file has it: plain text, with formulas in TeX's round delimiters.
 
 What TeX does with fonts, spacing and counters is dropped. References stay names, not numbers: a
 number changes when another theorem is added, and the statement has not.
