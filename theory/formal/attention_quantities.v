@@ -1,0 +1,1 @@
+From mathcomp Require Import all_ssreflect all_algebra.

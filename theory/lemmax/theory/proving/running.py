@@ -1,0 +1,149 @@
+"""Compiling proofs: the sources of ``theory/formal`` once, then a file of theorems; with a cache.
+
+The cache is keyed by the SHA-256 of everything that enters: the text of the file, the formal
+sources that it stands on, and the version of Coq.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import time
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from functools import cache
+from pathlib import Path
+
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.coq import (
+    CLOSED,
+    LOGICAL_NAME,
+    QUIET,
+    compilation_order,
+    find_coqc,
+    formal_folder,
+    strip_comments,
+)
+from lemmax.theory.proving.theorem import HEAD
+
+INSTALL = (
+    "coqc is not on the path: install Coq 8.16 and MathComp 1.15, on Debian the packages coq and "
+    "libcoq-mathcomp-algebra."
+)
+
+
+@dataclass(frozen=True)
+class Run:
+    """What became of a file: whether it compiled and every theorem is closed, and how long."""
+
+    proved: bool
+    seconds: float
+    message: str
+    digest: str
+
+
+def coqc_or_refuse() -> str:
+    """The path of coqc; LemmaxError that says how to install it."""
+    coqc = find_coqc()
+    if coqc is None:
+        raise LemmaxError(INSTALL)
+    return coqc
+
+
+def cache_folder() -> Path:
+    """Where compiled sources and results are kept: XDG_CACHE_HOME/lemmax/prove."""
+    home = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(home) / "lemmax" / "prove"
+
+
+@cache
+def _version(coqc: str) -> str:
+    run = subprocess.run([coqc, "--print-version"], capture_output=True, text=True, check=False)
+    return run.stdout.strip()
+
+
+def required_sources(folder: Path | None = None) -> dict[str, str]:
+    """The formal sources that the head of every file requires, and those that they require."""
+    folder = folder or formal_folder()
+    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.v")}
+    wanted = [w for line in HEAD.splitlines() if "lemmax" in line for w in line.rstrip(".").split()]
+    found: set[str] = set()
+    todo = [w for w in wanted if w in sources]
+    while todo:
+        name = todo.pop()
+        if name not in found:
+            found.add(name)
+            words = strip_comments(sources[name]).replace(".", " ").split()
+            todo += [w for w in words if w in sources]
+    return {name: sources[name] for name in compilation_order(sources) if name in found}
+
+
+def digest_of(text: str, sources: Mapping[str, str], coqc: str = "") -> str:
+    """The SHA-256 of a file of theorems with the sources it stands on and the version of Coq."""
+    parts = [_version(coqc) if coqc else "", *(f"{n}\n{s}" for n, s in sources.items()), text]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def compiled_sources(coqc: str, sources: Mapping[str, str], timeout: float) -> Path:
+    """A folder with the compiled formal sources, made if it is not there."""
+    folder = cache_folder() / digest_of("", sources, coqc)[:16]
+    if (folder / "complete").is_file():
+        return folder
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, text in sources.items():
+        (folder / f"{name}.v").write_text(text, encoding="utf-8")
+        run = _coqc(coqc, folder, folder / f"{name}.v", timeout)
+        if run.returncode:
+            raise LemmaxError(f"The formal source {name}.v does not compile.")
+    (folder / "complete").write_text("", encoding="utf-8")
+    return folder
+
+
+def _coqc(
+    coqc: str, folder: Path, file: Path, timeout: float
+) -> subprocess.CompletedProcess[str]:
+    command = [coqc, *QUIET, "-Q", str(folder), LOGICAL_NAME, str(file)]
+    try:
+        return subprocess.run(
+            command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False
+        )
+    except subprocess.TimeoutExpired:
+        message = f"coqc did not finish within {timeout:g} s"
+        return subprocess.CompletedProcess(command, 1, "", message)
+
+
+def prove(text: str, theorems: int, timeout: float = 600, fresh: bool = False) -> Run:
+    """Compile a file of so many theorems and demand that each is closed under the global context.
+
+    What was proved before, with the same text, sources and Coq, is not proved again unless
+    ``fresh``.
+    """
+    coqc = coqc_or_refuse()
+    sources = required_sources()
+    digest = digest_of(text, sources, coqc)
+    record = cache_folder() / f"{digest}.json"
+    if record.is_file() and not fresh:
+        return Run(**json.loads(record.read_text(encoding="utf-8")))
+    folder = compiled_sources(coqc, sources, timeout)
+    file = folder / f"certificates_{digest[:16]}.v"
+    file.write_text(text, encoding="utf-8")
+    start = time.monotonic()
+    run = _coqc(coqc, folder, file, timeout)
+    seconds = time.monotonic() - start
+    closed = run.stdout.count(CLOSED)
+    proved = run.returncode == 0 and closed == theorems
+    message = run.stderr.strip() or ("" if proved else f"{closed} of {theorems} theorems closed")
+    for leftover in _products(file):
+        leftover.unlink(missing_ok=True)
+    result = Run(proved, round(seconds, 2), message, digest)
+    if proved:
+        record.write_text(json.dumps(asdict(result)), encoding="utf-8")
+    return result
+
+
+def _products(file: Path) -> Iterable[Path]:
+    stem = file.stem
+    yield from (file.with_suffix(s) for s in (".v", ".vo", ".vok", ".vos", ".glob"))
+    yield file.with_name(f".{stem}.aux")
