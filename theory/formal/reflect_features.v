@@ -1,0 +1,199 @@
+(* The features, the outputs and the feature ranks of multi-head attention
+   (Mahdavi, Liao and Thrampoulidis 2024) by reflection, and the rank of a
+   row-wise softmax from below. *)
+From Coq Require Import ZArith QArith Qreduction.
+From mathcomp Require Import all_ssreflect all_algebra.
+From lemmax Require Import tensor row_argmax row_threshold.
+From lemmax Require multi_head_attention.
+From lemmax Require Import reflect_integers reflect_rank reflect_reals reflect_matrices.
+Set Implicit Arguments.
+Unset Strict Implicit.
+Unset Printing Implicit Defensive.
+Import Order.TTheory GRing.Theory Num.Theory.
+Delimit Scope nat_scope with N.
+Delimit Scope Z_scope with bZ.
+Delimit Scope Q_scope with bQ.
+Local Open Scope nat_scope.
+Local Open Scope ring_scope.
+
+(* contexts, queries and heads from data: matrices over one denominator *)
+Definition contexts_of (R : realFieldType) T n d (den : positive) (cs : seq (seq (seq Z)))
+    (which : seq nat) : 'I_T -> 'M[R]_(n, d) :=
+  fun t => qmx R n d (Zpos den) (nth [::] cs (nth 0%N which t)).
+Arguments contexts_of R (T n d)%nat_scope den cs which _ : clear implicits.
+
+Definition queries_of (R : realFieldType) T d (den : positive) (qs : seq (seq Z)) :
+    'I_T -> 'cV[R]_d :=
+  fun t => (qmx R 1 d (Zpos den) [:: nth [::] qs t])^T.
+Arguments queries_of R (T d)%nat_scope den qs _ : clear implicits.
+
+Definition heads_of (R : realFieldType) H a b (den : positive) (hs : seq (seq (seq Z))) :
+    'I_H -> 'M[R]_(a, b) :=
+  fun h => qmx R a b (Zpos den) (nth [::] hs h).
+Arguments heads_of R (H a b)%nat_scope den hs _ : clear implicits.
+
+(* what the heads put out together: sum_h theta_h^T E V_h *)
+Definition output (R : realFieldType) (exp : R -> R) (X : finType) n H d dh p
+    (E : X -> 'M[R]_(n, d)) (e : X -> 'cV[R]_d) (W_K W_Q : 'I_H -> 'M[R]_(d, dh))
+    (V : 'I_H -> 'M[R]_(d, p)) (t : X) (k : 'I_p) : R :=
+  \sum_h \sum_j multi_head_attention.feature exp E e W_K W_Q t (h, j) * V h j k.
+
+Lemma flatten_nth d H (F : nat -> seq real) h j : (forall i, size (F i) = d) ->
+  (h < H)%N -> (j < d)%N -> nth zero (flatten (mkseq F H)) (h * d + j) = nth zero (F h) j.
+Proof.
+elim: H h F => // H IH h F sF hH jd.
+rewrite /mkseq /= -[iota 1 H]/(iota (1 + 0) H) iotaDl -map_comp -/(mkseq (F \o addn 1) H) nth_cat sF.
+case: h hH => [|h] hH; first by rewrite mul0n add0n jd.
+rewrite ifN; last by rewrite -leqNgt mulSn -addnA leq_addr.
+by rewrite mulSn -addnA addKn (IH h (F \o addn 1)) // => i; rewrite sF.
+Qed.
+
+Section Features.
+Variables (R : realFieldType) (exp : R -> R) (m : mode).
+Hypothesis ok : exponential_of m exp.
+Hypothesis np : ~~ is_plain m.
+Variables (T n H d dh p : nat).
+Variables (dC dE dK dQ dV : positive) (cs : seq (seq (seq Z))) (which : seq nat).
+Variables (qs : seq (seq Z)) (WK WQ WV : seq (seq (seq Z))).
+Let E := contexts_of R T n d dC cs which.
+Let e := queries_of R T d dE qs.
+Let W_K := heads_of R H d dh dK WK.
+Let W_Q := heads_of R H d dh dQ WQ.
+Let V := heads_of R H d p dV WV.
+Local Notation den := (den exp).
+
+Definition rcontext t : rmat := of_ints dC (nth [::] cs (nth 0%N which t)).
+Definition rscores t h : rmat :=
+  let Et := rcontext t in
+  let K := of_ints dK (nth [::] WK h) in let Q := rtr d dh (of_ints dQ (nth [::] WQ h)) in
+  rmul n d 1 (rmul n d d Et (rmul d dh d K Q)) (rtr 1 d (of_ints dE [:: nth [::] qs t])).
+
+Definition rtheta (S : rmat) i : real :=
+  sinv (ssum n (fun l => sexp m (sadd (at_ S l 0) (sopp (at_ S i 0))))).
+
+(* one row of features: head after head, the coordinates *)
+Definition rrow t : seq real :=
+  let Et := rcontext t in
+  flatten (mkseq (fun h => let S := rscores t h in
+    let th := mkseq (rtheta S) n in
+    mkseq (fun j => ssum n (fun i => smul (nth zero th i) (at_ Et i j))) d) H).
+
+Lemma score_E (t : 'I_T) (h : 'I_H) (i : 'I_n) : multi_head_attention.score E e W_K W_Q h t i = den (at_ (rscores t h) i 0).
+Proof.
+rewrite /multi_head_attention.score /E /e /W_K /W_Q /contexts_of /queries_of /heads_of !(of_intsE exp).
+by rewrite !(rtrE exp) !(rmulE exp) mxE.
+Qed.
+
+Lemma theta_E (t : 'I_T) (h : 'I_H) (i : 'I_n) : multi_head_attention.theta exp E e W_K W_Q h t i = den (rtheta (rscores t h) i).
+Proof.
+rewrite /multi_head_attention.theta den_sinv den_ssum.
+set s := multi_head_attention.score E e W_K W_Q h t.
+transitivity ((\sum_k exp (s k)) / exp (s i))^-1; first by rewrite invf_div.
+congr (_^-1); rewrite mulr_suml; apply: eq_bigr => l _.
+by rewrite (den_sexp ok) den_sadd den_sopp (expD ok np) (expN ok np) /s !score_E.
+Qed.
+
+Lemma rrow_at t h j : (h < H)%N -> (j < d)%N -> nth zero (rrow t) (h * d + j) =
+  ssum n (fun i => smul (nth zero (mkseq (rtheta (rscores t h)) n) i) (at_ (rcontext t) i j)).
+Proof.
+move=> hH jd; rewrite /rrow; set F := fun h0 : nat => _.
+have sF i : size (F i) = d by rewrite size_mkseq.
+rewrite (flatten_nth sF hH jd).
+by rewrite nth_mkseq.
+Qed.
+
+Lemma feature_E (t : 'I_T) (h : 'I_H) (j : 'I_d) :
+  multi_head_attention.feature exp E e W_K W_Q t (h, j) = den (nth zero (rrow t) (h * d + j)).
+Proof.
+rewrite rrow_at // den_ssum /multi_head_attention.feature /=; apply: eq_bigr => i _.
+rewrite nth_mkseq // den_smul theta_E; congr (_ * _).
+by rewrite /E /contexts_of (of_intsE exp) mxE.
+Qed.
+
+Definition routput (row : seq real) k : real :=
+  ssum H (fun h => let Vh := of_ints dV (nth [::] WV h) in
+    ssum d (fun j => smul (nth zero row (h * d + j)) (at_ Vh j k))).
+
+Lemma output_E (t : 'I_T) (k : 'I_p) : output exp E e W_K W_Q V t k = den (routput (rrow t) k).
+Proof.
+rewrite /output den_ssum; apply: eq_bigr => h _; rewrite den_ssum; apply: eq_bigr => j _.
+by rewrite den_smul feature_E /V /heads_of (of_intsE exp) mxE.
+Qed.
+
+(* every output is its label, or within an error of it *)
+Definition equals_label (labels : rmat) :=
+  all (fun t => let row := rrow t in
+    all (fun k => same (routput row k) (at_ labels t k)) (iota 0 p)) (iota 0 T).
+
+Theorem outputs_sound labels dL : equals_label (of_ints dL labels) ->
+  forall t k, output exp E e W_K W_Q V t k = qmx R T p (Zpos dL) labels t k.
+Proof.
+move=> /allP chk t k; have /allP/(_ (val k)) : all (fun k => same (routput (rrow t) k) (at_ (of_ints dL labels) t k)) (iota 0 p).
+  by apply: chk; rewrite mem_iota ltn_ord.
+rewrite mem_iota ltn_ord => /(_ isT); rewrite output_E (of_intsE exp) mxE.
+case: routput => // x; case: (at_ _ t k) => // y.
+by move/Qeq_bool_iff/(qr_eq R).
+Qed.
+
+Definition near_label w k (labels : rmat) (err : Q) :=
+  all (fun t => let row := rrow t in
+    all (fun j => let x := sadd (routput row j) (sopp (at_ labels t j)) in
+      less_eq m w k x (Rat err) && less_eq m w k (sopp x) (Rat err)) (iota 0 p)) (iota 0 T).
+
+Theorem outputs_near_sound w kk labels dL err : near_label w kk (of_ints dL labels) err ->
+  forall t k, `|output exp E e W_K W_Q V t k - qmx R T p (Zpos dL) labels t k| <= qr R err.
+Proof.
+move=> /allP chk t k; have kp : val k \in iota 0 p by rewrite mem_iota ltn_ord.
+have tT : val t \in iota 0 T by rewrite mem_iota ltn_ord.
+have /allP/(_ _ kp)/andP[/(less_eqE ok) lo /(less_eqE ok)] := chk _ tT.
+rewrite den_sopp den_sadd den_sopp in lo *.
+rewrite output_E (of_intsE exp) [mden _ _ _ _ _ _]mxE ler_norml ler_oppl => hi.
+by rewrite hi lo.
+Qed.
+
+(* ranks of Z from below: rows t, columns (h, j) as h d + j *)
+Definition feature_rank_check w k (I J : seq nat) Nt :=
+  rrank_ge_check m w k T (H * d) (mkseq rrow T) I J Nt.
+
+Theorem feature_rank_sound w k I J Nt : feature_rank_check w k I J Nt ->
+  (size I <= \rank (multi_head_attention.Z exp E e W_K W_Q))%N.
+Proof.
+move/(rrank_geE ok) => le; apply: leq_trans le _.
+pose f (t : 'I_T) : 'I_#|[finType of 'I_T]| := enum_rank t.
+have d0 (x : 'I_(H * d)) : (0 < d)%N by case: d x => // -[x]; rewrite muln0.
+have hH (x : 'I_(H * d)) : (x %/ d < H)%N by rewrite ltn_divLR ?(d0 x).
+have jd (x : 'I_(H * d)) : (x %% d < d)%N by rewrite ltn_pmod ?(d0 x).
+pose g (x : 'I_(H * d)) := enum_rank (Ordinal (hH x), Ordinal (jd x)) : 'I_#|[finType of 'I_H * 'I_d]|.
+have -> : mden exp T (H * d) (mkseq rrow T) = mxsub f g (multi_head_attention.Z exp E e W_K W_Q).
+  apply/matrixP => t x; rewrite !mxE !enum_rankK feature_E /at_ nth_mkseq //=.
+  by rewrite -divn_eq.
+exact: mxrank_mxsub.
+Qed.
+
+End Features.
+
+(* the rank of a softmax from below *)
+Section Softmax.
+Variables (R : realFieldType) (exp : R -> R).
+Hypothesis ok : natural_exponential exp.
+
+Definition softmax_rank_check w k p q d M I J Nt :=
+  let L := of_ints d M in
+  rrank_ge_check Natural w k p q (rtab p q (softmax_at Natural q L)) I J Nt.
+
+Theorem softmax_rank_sound w k p q d M I J Nt :
+  softmax_rank_check w k p q d M I J Nt && ((size I == p) || (size I == q)) ->
+  \rank (softmax exp (qmx R p q (Zpos d) M)) = size I.
+Proof.
+have okm : exponential_of Natural exp := ok.
+case/andP => /(rrank_geE okm) lo sz; apply/eqP; rewrite eqn_leq; apply/andP; split.
+  by case/orP: sz => /eqP ->; [exact: rank_leq_row | exact: rank_leq_col].
+apply: leq_trans lo _; rewrite mden_tab; apply/eq_leq; congr mxrank.
+by apply/matrixP => i j; rewrite mxE (of_intsE exp) (softmax_atE okm).
+Qed.
+End Softmax.
+
+Print Assumptions outputs_sound.
+Print Assumptions outputs_near_sound.
+Print Assumptions feature_rank_sound.
+Print Assumptions softmax_rank_sound.
