@@ -44,17 +44,17 @@ Fixpoint unit_row (p : Z) (i : nat) (r : seq Z) : bool :=
   | x :: r', i'.+1 => (x mod p =? 0)%bZ && unit_row p i' r'
   end.
 
-Fixpoint unit_rows (p : Z) (i : nat) (M : seq (seq Z)) : bool :=
+Fixpoint identity_rows (p : Z) (i : nat) (M : seq (seq Z)) : bool :=
   match M with
   | [::] => true
-  | r :: M' => unit_row p i r && unit_rows p i.+1 M'
+  | r :: M' => unit_row p i r && identity_rows p i.+1 M'
   end.
 
 Definition reduced (p : Z) (M : seq (seq Z)) := [seq [seq (x mod p)%bZ | x <- r] | r <- M].
 
 (* S N = 1 modulo p, where Nt lists the columns of N *)
 Definition inverse_mod (p : Z) r (S Nt : seq (seq Z)) :=
-  [&& (1 <? p)%bZ, shaped r r S, shaped r r Nt & unit_rows p 0 (times (reduced p S) Nt)].
+  [&& (1 <? p)%bZ, shaped r r S, shaped r r Nt & identity_rows p 0 (times (reduced p S) Nt)].
 
 Lemma unit_rowP p i (r : seq Z) j : (j < size r)%N -> unit_row p i r ->
   (nth 0%bZ r j mod p)%bZ = (if i == j then 1 else 0)%bZ.
@@ -64,8 +64,8 @@ elim: r i j => [|x r IH] [|i] [|j] //= sj /andP[/Z.eqb_eq xp H] //.
 by rewrite (IH i j sj H) eqSS.
 Qed.
 
-Lemma unit_rowsP p k (M : seq (seq Z)) i j :
-  (i < size M)%N -> (j < size (row_at M i))%N -> unit_rows p k M ->
+Lemma identity_rowsP p k (M : seq (seq Z)) i j :
+  (i < size M)%N -> (j < size (row_at M i))%N -> identity_rows p k M ->
   (entry M i j mod p)%bZ = (if (k + i)%N == j then 1 else 0)%bZ.
 Proof.
 elim: M k i => [|r M IH] k [|i] //= si sj /andP[].
@@ -117,7 +117,7 @@ have SN : zmx Zp r r S *m (zmx Zp r r Nt)^T = 1%:M.
   have si : (i < size (times (reduced p S) Nt))%N by rewrite size_map zR.
   have sj : (j < size (row_at (times (reduced p S) Nt) i))%N.
     by rewrite /row_at /times (nth_map [::]) ?zR // size_map zN.
-  by rewrite (unit_rowsP si sj units) add0n -val_eqE; case: eqP.
+  by rewrite (identity_rowsP si sj units) add0n -val_eqE; case: eqP.
 have detS : \det (zmx Zp r r S) = 0 by rewrite zmx_int det_map_mx d0 rmorph0.
 have := congr1 determinant SN; rewrite det_mulmx detS mul0r det1 => /eqP.
 by rewrite eq_sym oner_eq0.

@@ -20,8 +20,8 @@ def rank_proof(rows: list[list[int]], r: int, size: bool) -> str:
     above = "BySize"
     if not size:
         left, right = numbers.factors(exact)
-        d, whole = numbers.cleared([row + [] for row in left])
-        turned = [[int(x) for x in column] for column in zip(*right, strict=True)]
+        d, whole = numbers.cleared(left)
+        turned = [[int(row[j]) for row in right] for j in range(len(rows[0]))]
         factors = f"({literals.write(whole)}%bZ) ({literals.write(turned)}%bZ)"
         above = f"(ByFactors {d}%bZ {factors})"
     return (

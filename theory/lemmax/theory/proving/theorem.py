@@ -21,10 +21,11 @@ HEAD = """\
 From Coq Require Import ZArith QArith Qreduction.
 From mathcomp Require Import all_ssreflect all_algebra.
 From lemmax Require Import tensor database row_argmax row_threshold attention_layer.
-From lemmax Require Import probable_memorization attention_quantities.
+From lemmax Require Import probable_memorization matrix_words.
 From lemmax Require attention_only_transformer multi_head_attention.
 From lemmax Require Import reflect_integers reflect_rank reflect_reals reflect_matrices.
-From lemmax Require Import reflect_tensor_rank reflect_memorization.
+From lemmax Require Import reflect_tensor_rank reflect_memorization reflect_features.
+From lemmax Require Import reflect_sequences reflect_words.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import Order.TTheory GRing.Theory Num.Theory.
@@ -47,7 +48,7 @@ TYPES = {
     "decomposition": "bZ",
 }
 _MODULE = re.compile(
-    r"Module (?P<name>\w+)\.\n(?P<data>.*?)\nTheorem holds (?P<statement>.*?)\.\nProof\.\n"
+    r"Module (?P<name>\w+)\.\n(?P<data>.*?)Theorem holds (?P<statement>.*?)\.\nProof\.\n"
     r"(?P<proof>.*?)\nQed\.\nEnd (?P=name)\.\nPrint Assumptions (?P=name)\.holds\.\n",
     re.DOTALL,
 )

@@ -10,7 +10,7 @@ from typing import Any
 
 from lemmax import checker
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.proving import matrix_rank, memorization, tensor_rank
+from lemmax.theory.proving import matrix_rank, memorization, refutation, tensor_rank
 from lemmax.theory.proving.theorem import (
     NotTranslated,
     Parsed,
@@ -39,6 +39,7 @@ KINDS: dict[str, Translation] = {
     "memorization": Translation(
         memorization.translate, memorization.read_back, memorization.meant
     ),
+    "refutation": Translation(refutation.translate, refutation.read_back, refutation.meant),
 }
 
 

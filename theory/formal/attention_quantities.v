@@ -1,1 +1,0 @@
-From mathcomp Require Import all_ssreflect all_algebra.
