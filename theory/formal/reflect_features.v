@@ -68,14 +68,22 @@ Definition rscores t h : rmat :=
   let K := of_ints dK (nth [::] WK h) in let Q := rtr d dh (of_ints dQ (nth [::] WQ h)) in
   rmul n d 1 (rmul n d d Et (rmul d dh d K Q)) (rtr 1 d (of_ints dE [:: nth [::] qs t])).
 
-Definition rtheta (S : rmat) i : real :=
-  sinv (ssum n (fun l => sexp m (sadd (at_ S l 0) (sopp (at_ S i 0))))).
+(* the weights relative to the largest score: every exponential is at most 1 *)
+Definition larger (x y : real) : bool :=
+  if x is Rat a then if y is Rat b then Qle_bool b a else false else false.
+Definition top (S : rmat) : nat :=
+  foldr (fun i b => if larger (at_ S i 0) (at_ S b 0) then i else b) 0%N (iota 0 n).
+Definition rthetas (S : rmat) : seq real :=
+  let r := at_ S (top S) 0 in
+  let w := mkseq (fun i => sexp m (sadd (at_ S i 0) (sopp r))) n in
+  let z := sinv (ssum n (fun i => nth zero w i)) in
+  [seq smul x z | x <- w].
 
 (* one row of features: head after head, the coordinates *)
 Definition rrow t : seq real :=
   let Et := rcontext t in
   flatten (mkseq (fun h => let S := rscores t h in
-    let th := mkseq (rtheta S) n in
+    let th := rthetas S in
     mkseq (fun j => ssum n (fun i => smul (nth zero th i) (at_ Et i j))) d) H).
 
 Lemma score_E (t : 'I_T) (h : 'I_H) (i : 'I_n) : multi_head_attention.score E e W_K W_Q h t i = den (at_ (rscores t h) i 0).
@@ -84,17 +92,20 @@ rewrite /multi_head_attention.score /E /e /W_K /W_Q /contexts_of /queries_of /he
 by rewrite !(rtrE exp) !(rmulE exp) mxE.
 Qed.
 
-Lemma theta_E (t : 'I_T) (h : 'I_H) (i : 'I_n) : multi_head_attention.theta exp E e W_K W_Q h t i = den (rtheta (rscores t h) i).
+Lemma theta_E (t : 'I_T) (h : 'I_H) (i : 'I_n) :
+  multi_head_attention.theta exp E e W_K W_Q h t i = den (nth zero (rthetas (rscores t h)) i).
 Proof.
-rewrite /multi_head_attention.theta den_sinv den_ssum.
-set s := multi_head_attention.score E e W_K W_Q h t.
-transitivity ((\sum_k exp (s k)) / exp (s i))^-1; first by rewrite invf_div.
-congr (_^-1); rewrite mulr_suml; apply: eq_bigr => l _.
-by rewrite (den_sexp ok) den_sadd den_sopp (expD ok np) (expN ok np) /s !score_E.
+rewrite /multi_head_attention.theta /rthetas; set r := at_ _ (top _) 0; set w := mkseq _ n.
+have wE l : (l < n)%N -> den (nth zero w l) = exp (den (at_ (rscores t h) l 0)) / exp (den r).
+  by move=> ln; rewrite nth_mkseq // (den_sexp ok) den_sadd den_sopp (expD ok np) (expN ok np).
+rewrite (nth_map zero) ?size_mkseq // den_smul den_sinv den_ssum wE //.
+under [in RHS]eq_bigr => l _ do rewrite wE //.
+rewrite -mulr_suml invfM mulrACA invrK mulVf ?(exp_neq0 ok np) // mulr1 score_E; congr (_ / _).
+by apply: eq_bigr => l _; rewrite score_E.
 Qed.
 
 Lemma rrow_at t h j : (h < H)%N -> (j < d)%N -> nth zero (rrow t) (h * d + j) =
-  ssum n (fun i => smul (nth zero (mkseq (rtheta (rscores t h)) n) i) (at_ (rcontext t) i j)).
+  ssum n (fun i => smul (nth zero (rthetas (rscores t h)) i) (at_ (rcontext t) i j)).
 Proof.
 move=> hH jd; rewrite /rrow; set F := fun h0 : nat => _.
 have sF i : size (F i) = d by rewrite size_mkseq.
@@ -106,7 +117,7 @@ Lemma feature_E (t : 'I_T) (h : 'I_H) (j : 'I_d) :
   multi_head_attention.feature exp E e W_K W_Q t (h, j) = den (nth zero (rrow t) (h * d + j)).
 Proof.
 rewrite rrow_at // den_ssum /multi_head_attention.feature /=; apply: eq_bigr => i _.
-rewrite nth_mkseq // den_smul theta_E; congr (_ * _).
+rewrite den_smul theta_E; congr (_ * _).
 by rewrite /E /contexts_of (of_intsE exp) mxE.
 Qed.
 
@@ -168,6 +179,14 @@ have -> : mden exp T (H * d) (mkseq rrow T) = mxsub f g (multi_head_attention.Z 
   apply/matrixP => t x; rewrite !mxE !enum_rankK feature_E /at_ nth_mkseq //=.
   by rewrite -divn_eq.
 exact: mxrank_mxsub.
+Qed.
+
+(* as many as there are rows *)
+Theorem feature_rank_full_sound w k I J Nt : feature_rank_check w k I J Nt && (size I == T) ->
+  \rank (multi_head_attention.Z exp E e W_K W_Q) = T.
+Proof.
+case/andP => /feature_rank_sound lo /eqP sI; rewrite sI in lo; apply/eqP; rewrite eqn_leq lo andbT.
+by rewrite -[X in (_ <= X)%N]card_ord rank_leq_row.
 Qed.
 
 End Features.

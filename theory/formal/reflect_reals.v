@@ -367,7 +367,8 @@ Qed.
 
 (* the exponential of a number above z / P from below, by k squarings *)
 Fixpoint squares n (b : Z) : Z := if n is n'.+1 then squares n' (down (b * b)) else b.
-Definition exp_low (z : Z) : Z :=
+Definition exp_low (z0 : Z) : Z :=
+  let z := Z.min z0 (Z.shiftl w w) in   (* beyond exp w nothing is gained *)
   let b := (P + Z.shiftr z (Z.of_nat k))%bZ in if (0 <=? b)%bZ then squares k b else 0%bZ.
 Definition exp_i (I : Z * Z) : option (Z * Z) :=
   let l := exp_low (- I.2)%bZ in
@@ -396,7 +397,10 @@ Let np := natural_nonplain.
 Lemma exp_lowP z x : zr R z <= zr R P * x -> zr R (exp_low z) <= zr R P * exp x.
 Proof.
 have exp1 : forall x, 1 + x <= exp x by move: ok natural; case: m => // -[].
-move=> zx; rewrite /exp_low; case: ifP => b0; last first.
+move=> zx0; rewrite /exp_low; set z1 := Z.min _ _.
+have zx : zr R z1 <= zr R P * x.
+  by apply: le_trans zx0; rewrite zr_le; apply/Z.leb_le/Z.le_min_l.
+case: ifP => b0; last first.
   by rewrite mulr_ge0 ?exp_ge0 ?np // ltW // P_gt0.
 have k2 : 0 < (2 ^ k)%:R :> R by rewrite ltr0n expn_gt0.
 rewrite -[x](divfK (lt0r_neq0 k2)); apply: squaresP => //.

@@ -11,7 +11,9 @@ PRECISION = 2048
 
 
 def exponential(x: Fraction) -> Fraction:
-    """A rational close to exp(x)."""
+    """A rational close to exp(x); 0 where exp(x) is below all precision."""
+    if x < -PRECISION:
+        return Fraction(0)
     before = ctx.prec
     ctx.prec = PRECISION
     try:

@@ -10,7 +10,15 @@ from typing import Any
 
 from lemmax import checker
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.proving import matrix_rank, memorization, refutation, tensor_rank
+from lemmax.theory.proving import (
+    matrix_rank,
+    memorization,
+    multi_head,
+    refutation,
+    sequences,
+    softmax_rank,
+    tensor_rank,
+)
 from lemmax.theory.proving.theorem import (
     NotTranslated,
     Parsed,
@@ -29,17 +37,18 @@ class Translation:
     meant: Callable[[Mapping[str, Any]], Any]
 
 
+def _of(module: Any) -> Translation:
+    return Translation(module.translate, module.read_back, module.meant)
+
+
 KINDS: dict[str, Translation] = {
-    "matrix-rank": Translation(
-        matrix_rank.translate, matrix_rank.read_back, matrix_rank.meant
-    ),
-    "tensor-rank": Translation(
-        tensor_rank.translate, tensor_rank.read_back, tensor_rank.meant
-    ),
-    "memorization": Translation(
-        memorization.translate, memorization.read_back, memorization.meant
-    ),
-    "refutation": Translation(refutation.translate, refutation.read_back, refutation.meant),
+    "matrix-rank": _of(matrix_rank),
+    "tensor-rank": _of(tensor_rank),
+    "softmax-rank": _of(softmax_rank),
+    "memorization": _of(memorization),
+    "aot-memorization": _of(sequences),
+    "multi-head": _of(multi_head),
+    "refutation": _of(refutation),
 }
 
 
