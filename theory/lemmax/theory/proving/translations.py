@@ -23,6 +23,8 @@ from lemmax.theory.proving.theorem import (
     NotTranslated,
     Parsed,
     Theorem,
+    file_text,
+    module_name,
     module_text,
     parse,
 )
@@ -71,7 +73,7 @@ def write_module(name: str, certificate: Mapping[str, Any]) -> str:
 
     The certificate is checked first: LemmaxError if it does not hold.
     """
-    verdict = checker.check(dict(certificate))
+    verdict = checker.check(certificate)
     if not verdict.holds:
         raise LemmaxError(f"The certificate does not hold: {verdict.steps[-1]}.")
     theorem = translation(certificate).translate(certificate)
@@ -94,3 +96,13 @@ def compare(text: str, certificates: Mapping[str, Mapping[str, Any]]) -> None:
         said = kind.read_back(module)
         if said is None or said != kind.meant(certificate):
             raise LemmaxError(f"The theorem {module.name} does not say what its certificate says.")
+
+
+def file_of(certificates: Mapping[str, Any]) -> str:
+    """The file with a theorem for each certificate, written, read back and compared."""
+    named = {module_name(name): certificate for name, certificate in certificates.items()}
+    if len(named) != len(certificates):
+        raise LemmaxError("Two certificates have the same name in Coq.")
+    text = file_text([write_module(name, c) for name, c in named.items()])
+    compare(text, named)
+    return text
