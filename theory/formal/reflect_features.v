@@ -136,7 +136,7 @@ Definition equals_label (labels : rmat) :=
   all (fun t => let row := rrow t in
     all (fun k => same (routput row k) (at_ labels t k)) (iota 0 p)) (iota 0 T).
 
-Theorem outputs_sound labels dL : equals_label (of_ints dL labels) ->
+Lemma outputs_sound labels dL : equals_label (of_ints dL labels) ->
   forall t k, output exp E e W_K W_Q V t k = qmx R T p (Zpos dL) labels t k.
 Proof.
 move=> /allP chk t k; have /allP/(_ (val k)) : all (fun k => same (routput (rrow t) k) (at_ (of_ints dL labels) t k)) (iota 0 p).
@@ -151,7 +151,7 @@ Definition near_label w k (labels : rmat) (err : Q) :=
     all (fun j => let x := sadd (routput row j) (sopp (at_ labels t j)) in
       less_eq m w k x (Rat err) && less_eq m w k (sopp x) (Rat err)) (iota 0 p)) (iota 0 T).
 
-Theorem outputs_near_sound w kk labels dL err : near_label w kk (of_ints dL labels) err ->
+Lemma outputs_near_sound w kk labels dL err : near_label w kk (of_ints dL labels) err ->
   forall t k, `|output exp E e W_K W_Q V t k - qmx R T p (Zpos dL) labels t k| <= qr R err.
 Proof.
 move=> /allP chk t k; have kp : val k \in iota 0 p by rewrite mem_iota ltn_ord.
@@ -166,7 +166,7 @@ Qed.
 Definition feature_rank_check w k (I J : seq nat) Nt :=
   rrank_ge_check m w k T (H * d) (mkseq rrow T) I J Nt.
 
-Theorem feature_rank_sound w k I J Nt : feature_rank_check w k I J Nt ->
+Lemma feature_rank_sound w k I J Nt : feature_rank_check w k I J Nt ->
   (size I <= \rank (multi_head_attention.Z exp E e W_K W_Q))%N.
 Proof.
 move/(rrank_geE ok) => le; apply: leq_trans le _.
@@ -182,7 +182,7 @@ exact: mxrank_mxsub.
 Qed.
 
 (* as many as there are rows *)
-Theorem feature_rank_full_sound w k I J Nt : feature_rank_check w k I J Nt && (size I == T) ->
+Lemma feature_rank_full_sound w k I J Nt : feature_rank_check w k I J Nt && (size I == T) ->
   \rank (multi_head_attention.Z exp E e W_K W_Q) = T.
 Proof.
 case/andP => /feature_rank_sound lo /eqP sI; rewrite sI in lo; apply/eqP; rewrite eqn_leq lo andbT.
@@ -200,7 +200,7 @@ Definition softmax_rank_check w k p q d M I J Nt :=
   let L := of_ints d M in
   rrank_ge_check Natural w k p q (rtab p q (softmax_at Natural q L)) I J Nt.
 
-Theorem softmax_rank_sound w k p q d M I J Nt :
+Lemma softmax_rank_sound w k p q d M I J Nt :
   softmax_rank_check w k p q d M I J Nt && ((size I == p) || (size I == q)) ->
   \rank (softmax exp (qmx R p q (Zpos d) M)) = size I.
 Proof.

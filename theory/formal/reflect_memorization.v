@@ -439,7 +439,7 @@ Variable exp : R -> R.
 Hypothesis ok : natural_exponential exp.
 
 (* the layer gives every fact the strictly largest logit *)
-Theorem argmax_sound w kk n H d dqk dvo W facts : argmax_check w kk n H d dqk dvo W facts ->
+Lemma argmax_sound w kk n H d dqk dvo W facts : argmax_check w kk n H d dqk dvo W facts ->
   memorizes exp (layer_of R n H d dqk dvo W) [set: 'I_n] (facts_db n n n facts).
 Proof.
 case/and4P => w0 wok _ /allP all k q v; rewrite /facts_db; case E: answer => [v0|] //= Dv v' _.
@@ -448,7 +448,7 @@ apply: (argmax_factP ok w0 wok); apply: all; apply: answer_in; by rewrite E vE.
 Qed.
 
 (* the layer gives every fact probability at least tau *)
-Theorem tau_sound w kk n H d dqk dvo W tau facts : tau_check w kk n H d dqk dvo W tau facts ->
+Lemma tau_sound w kk n H d dqk dvo W tau facts : tau_check w kk n H d dqk dvo W tau facts ->
   memorizes_at exp (layer_of R n H d dqk dvo W) (qr R tau) (facts_db n n n facts).
 Proof.
 case/and4P => w0 wok _ /allP all k q v; rewrite /facts_db; case E: answer => [v0|] //= Dv.

@@ -203,7 +203,7 @@ Definition rank_check m n r (d : Z) M p I J Nt a :=
     & above_check m n r M a].
 
 (* the rank of the matrix M / d is r *)
-Theorem rank_sound m n r d M p I J Nt a :
+Lemma rank_sound m n r d M p I J Nt a :
   rank_check m n r d M p I J Nt a -> \rank (qmx F m n d M) = r.
 Proof.
 case/and5P => d0 _ /eqP sI lo up; rewrite qmx_rank //.

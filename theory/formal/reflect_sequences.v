@@ -125,7 +125,7 @@ Definition pairs_check m w k N s H d dh dE dP dQ dK dV dO dU E P Q K V O U (pair
     pair_check m N s H d dh dE dP dQ dK dV dO dU E P Q K V O U p.1 w k p.2]) pairs.
 
 (* the transformer memorizes every pair of a sequence and a token *)
-Theorem pairs_sound (R : realFieldType) (exp : R -> R) m w k N s H d dh
+Lemma pairs_sound (R : realFieldType) (exp : R -> R) m w k N s H d dh
     dE dP dQ dK dV dO dU E P Q K V O U pairs :
   exponential_of m exp -> ~~ is_plain m ->
   pairs_check m w k N s H d dh dE dP dQ dK dV dO dU E P Q K V O U pairs ->

@@ -321,7 +321,7 @@ Definition tensor_check a b c r d T l d' terms :=
   [&& decomposes a b c d T d' terms, size terms == r & bound a b c T l == Some r].
 
 (* the rank of the tensor T / d is r *)
-Theorem tensor_rank_sound a b c r d T l d' terms :
+Lemma tensor_rank_sound a b c r d T l d' terms :
   tensor_check a b c r d T l d' terms -> rank_is (ztensor F a b c d T) r.
 Proof.
 case/and3P => up /eqP <- /eqP lo; split; first exact: decomposes_sound up.
@@ -332,7 +332,7 @@ Definition database_check a b c r facts l d' terms :=
   facts_ok a b c facts && tensor_check a b c r 1 (facts_cube a b c facts) l d' terms.
 
 (* the rank of the database with these facts is r *)
-Theorem database_rank_sound a b c r facts l d' terms :
+Lemma database_rank_sound a b c r facts l d' terms :
   database_check a b c r facts l d' terms -> rank_is (tensor_of F (facts_db a b c facts)) r.
 Proof.
 case/andP => _ /tensor_rank_sound [up lo]; split=> [|s rs].
@@ -347,7 +347,7 @@ Definition transversal_check a b c r facts p I J Nt h d' terms :=
       unhit h [seq values_of a facts q | q <- iota 0 b] & (r + 1 == size I + h)%N].
 
 (* the rank of a total database by its least transversal *)
-Theorem transversal_rank_sound a b c r facts p I J Nt h d' terms :
+Lemma transversal_rank_sound a b c r facts p I J Nt h d' terms :
   transversal_check a b c r facts p I J Nt h d' terms ->
   rank_is (tensor_of F (facts_db a b c facts)) r.
 Proof.

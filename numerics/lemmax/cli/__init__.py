@@ -11,13 +11,14 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from lemmax.cli import errata, experiments, facts, ledger, machine, paper, survey
+from lemmax.cli import errata, experiments, facts, ledger, machine, paper, prove, survey
 from lemmax.theory.errors import LemmaxError
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "check": ledger.check,
     "claims": ledger.claims,
     "verify": ledger.verify,
+    "prove": prove.prove,
     "compile": facts.compile_,
     "recall": facts.recall,
     "rank": facts.rank,

@@ -9,11 +9,6 @@ from typing import Annotated
 import typer
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(name="prove")(prove)
-
-
 def prove(
     certificate: Annotated[Path, typer.Argument(help="A certificate file.", metavar="CERT")],
     output: Annotated[
@@ -32,15 +27,16 @@ def prove(
     Examples: `lemmax prove rank.json`, `lemmax prove rank.json -o rank.v --run`
     """
     from lemmax import checker
-    from lemmax.theory.certificates.writing import write_text
     from lemmax.theory.errors import LemmaxError
+    from lemmax.theory.files import write_text
     from lemmax.theory.proving import running, theorem, translations
 
     try:
-        data = checker.read(certificate)
-        text = translations.file_of({certificate.stem: data})
+        checker.check_file(certificate)  # refuses what is no certificate, with its own sentences
     except checker.NotACertificate as error:
         raise LemmaxError(f"{certificate} is not a certificate: {error}") from None
+    data = json.loads(certificate.read_text(encoding="utf-8"))
+    text = translations.file_of({certificate.stem: data})
     if run:
         running.coqc_or_refuse()
     target = output or Path(f"{theorem.module_name(certificate.stem)}.v")

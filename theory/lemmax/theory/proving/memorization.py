@@ -12,7 +12,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from lemmax.theory.proving import literals, numbers
+from lemmax.theory.proving import numbers
 from lemmax.theory.proving.literals import Value
 from lemmax.theory.proving.numbers import Rows
 from lemmax.theory.proving.theorem import NotTranslated, Parsed, Theorem

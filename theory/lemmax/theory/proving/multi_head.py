@@ -90,7 +90,9 @@ def features(A: Mapping[str, Any]) -> list[list[Fraction]]:
             ]
             theta = softmax(scores)
             row += [
-                sum((w * token[j] for w, token in zip(theta, contexts[c], strict=True)), Fraction(0))
+                sum(
+                    (w * token[j] for w, token in zip(theta, contexts[c], strict=True)), Fraction(0)
+                )
                 for j in range(len(contexts[c][0]))
             ]
         rows.append(row)
@@ -131,10 +133,10 @@ def independent(Z: list[list[Fraction]], r: int) -> tuple[list[int], list[int], 
         for k, row in enumerate(left):
             if k not in rows and row[j]:
                 f = row[j] / pivot[j]
-                left[k] = [
-                    _short(x - f * y) for x, y in zip(row, pivot, strict=True)
-                ]
-    bits = 16 + max(0, (1 / smallest).numerator.bit_length() - (1 / smallest).denominator.bit_length())
+                left[k] = [_short(x - f * y) for x, y in zip(row, pivot, strict=True)]
+    bits = 16 + max(
+        0, (1 / smallest).numerator.bit_length() - (1 / smallest).denominator.bit_length()
+    )
     return rows, columns, bits + 8
 
 
@@ -173,9 +175,7 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
         tables = "C_rows which e_rows K_rows Q_rows V_rows"
         if error:
             level = f"({error.numerator} # {error.denominator})"
-            body = (
-                f"forall t k,\n  `|output exp E e W_K W_Q V t k - {label}| <= qr R {level}"
-            )
+            body = f"forall t k,\n  `|output exp E e W_K W_Q V t k - {label}| <= qr R {level}"
             call = head.format("outputs_near_sound")
             proof = f"{call} {p}%N {names} V_den {tables} 128%bZ 48%N L_rows L_den {level}"
         else:

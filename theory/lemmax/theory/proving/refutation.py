@@ -1,7 +1,7 @@
 r"""refutation: the hypotheses, and the negation of the conclusion, in the words of the certificate.
 
-``rank(argmax(M)) <= 2`` becomes ``((rank (argmax M)) <= 2%:R :> R)``: the words are functions of real
-matrices (``theory/formal/matrix_words.v``), so that the statement can be read beside the
+``rank(argmax(M)) <= 2`` becomes ``((rank (argmax M)) <= 2%:R :> R)``: the words are functions of
+real matrices (``theory/formal/matrix_words.v``), so that the statement can be read beside the
 certificate's. Numbers of the instance stand in the statement, matrices are named data. Every
 parenthesis is written, so that reading back needs no precedence.
 """
@@ -103,7 +103,9 @@ class Translator:
         if word == "-":
             inner = self.scalar(arguments[0])
             step = self.lemma("opp_wordE", f"({inner.term})")
-            return Node(f"(- {inner.coq})", f"sopp ({inner.term})", -inner.value, (*inner.steps, step))
+            return Node(
+                f"(- {inner.coq})", f"sopp ({inner.term})", -inner.value, (*inner.steps, step)
+            )
         if word == "entry":
             return self._entry(*arguments)
         if word in ("rank", "rows", "columns", "max_entry", "min_entry", "entry_sum"):
@@ -144,9 +146,7 @@ class Translator:
         M = self.matrix(matrix)
         i, j = (int(self.scalar(index).value) for index in indices)
         p, q = len(M.value), len(M.value[0])
-        step = self.lemma(
-            "entry_wordE", f"{p}%N {q}%N ({M.term}) {i}%N {j}%N {VM}"
-        )
+        step = self.lemma("entry_wordE", f"{p}%N {q}%N ({M.term}) {i}%N {j}%N {VM}")
         return Node(
             f"(entry_at {M.coq} {i}%N {j}%N)",
             f"at_ ({M.term}) {i}%N {j}%N",
@@ -223,9 +223,7 @@ class Translator:
         if word == "threshold":
             tau = self.scalar(rest[0])
             level = f"({tau.value.numerator} # {tau.value.denominator})"
-            value = [
-                [Fraction(at_least(row, j, tau.value)) for j in range(q)] for row in M.value
-            ]
+            value = [[Fraction(at_least(row, j, tau.value)) for j in range(q)] for row in M.value]
             step = self.with_mode("rthresholdE", f"{shape} {level} {VM}")
             term = f"rthreshold {self.mode} {precision} {shape} {level}"
             return Node(f"(threshold exp {M.coq} (qr R {level}))", term, value, (*steps, step))
@@ -306,7 +304,9 @@ def instance_of(certificate: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in certificate["instance"].items():
         if isinstance(value, str):
             found[name] = numbers.number(value)
-        elif isinstance(value, list) and isinstance(value[0], list) and isinstance(value[0][0], str):
+        elif (
+            isinstance(value, list) and isinstance(value[0], list) and isinstance(value[0][0], str)
+        ):
             found[name] = numbers.rows_of(value)
         else:
             kind = next(iter(value)) if isinstance(value, dict) else "tensor"

@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
@@ -36,12 +37,16 @@ INSTALL = (
 
 @dataclass(frozen=True)
 class Run:
-    """What became of a file: whether it compiled and every theorem is closed, and how long."""
+    """What became of a file: whether it compiled and every theorem is closed, and how long.
+
+    ``modules`` has the seconds of each module, without loading.
+    """
 
     proved: bool
     seconds: float
     message: str
     digest: str
+    modules: Mapping[str, float]
 
 
 def coqc_or_refuse() -> str:
@@ -101,10 +106,8 @@ def compiled_sources(coqc: str, sources: Mapping[str, str], timeout: float) -> P
     return folder
 
 
-def _coqc(
-    coqc: str, folder: Path, file: Path, timeout: float
-) -> subprocess.CompletedProcess[str]:
-    command = [coqc, *QUIET, "-Q", str(folder), LOGICAL_NAME, str(file)]
+def _coqc(coqc: str, folder: Path, file: Path, timeout: float) -> subprocess.CompletedProcess[str]:
+    command = [coqc, *QUIET, "-time", "-Q", str(folder), LOGICAL_NAME, str(file)]
     try:
         return subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False
@@ -137,7 +140,7 @@ def prove(text: str, theorems: int, timeout: float = 600, fresh: bool = False) -
     message = run.stderr.strip() or ("" if proved else f"{closed} of {theorems} theorems closed")
     for leftover in _products(file):
         leftover.unlink(missing_ok=True)
-    result = Run(proved, round(seconds, 2), message, digest)
+    result = Run(proved, round(seconds, 2), message, digest, _seconds(text, run.stdout))
     if proved:
         record.write_text(json.dumps(asdict(result)), encoding="utf-8")
     return result
@@ -147,3 +150,14 @@ def _products(file: Path) -> Iterable[Path]:
     stem = file.stem
     yield from (file.with_suffix(s) for s in (".v", ".vo", ".vok", ".vos", ".glob"))
     yield file.with_name(f".{stem}.aux")
+
+
+def _seconds(text: str, output: str) -> dict[str, float]:
+    """The seconds of each module, from the times that coqc prints for each sentence."""
+    places = [(m.start(), m[1]) for m in re.finditer(r"^Module (\w+)\.$", text, re.MULTILINE)]
+    found: dict[str, float] = {}
+    for match in re.finditer(r"^Chars (\d+) - \d+ .* ([\d.]+) secs", output, re.MULTILINE):
+        names = [name for start, name in places if start <= int(match[1])]
+        if names:
+            found[names[-1]] = round(found.get(names[-1], 0) + float(match[2]), 3)
+    return found

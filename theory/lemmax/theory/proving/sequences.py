@@ -1,4 +1,4 @@
-r"""aot-memorization: an attention-only transformer memorizes every pair of a sequence and a token."""
+"""aot-memorization: an attention-only transformer memorizes pairs of a sequence and a token."""
 
 from __future__ import annotations
 

@@ -40,6 +40,4 @@ def scaled_inverse(rows: Sequence[Sequence[Fraction]], bits: int) -> list[list[i
     table = [[fmpq(x.numerator, x.denominator) for x in row] for row in rows]
     inverse = fmpq_mat(table).inv()
     n = len(rows)
-    return [
-        [int((inverse[i, j] * 2**bits).floor()) for i in range(n)] for j in range(n)
-    ]
+    return [[int((inverse[i, j] * 2**bits).floor()) for i in range(n)] for j in range(n)]

@@ -1,4 +1,4 @@
-r"""softmax-rank: ``\rank (softmax exp (qmx R m n d M)) = r`` where r is the number of rows or columns.
+r"""softmax-rank: ``\rank (softmax exp (qmx R m n d M)) = r``, r the number of rows or columns.
 
 From below an approximate inverse makes a minor diagonally dominant; no transcendence is used.
 """

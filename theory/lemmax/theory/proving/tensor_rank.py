@@ -88,16 +88,12 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
 
 def _integral(terms: list[list[list[Fraction]]]) -> tuple[int, list[tuple[list[int], ...]]]:
     """A scale s > 0 and integer vectors with s · Σ of the terms = Σ of the integer terms."""
-    scales = [
-        [math.lcm(*(x.denominator for x in part)) for part in term] for term in terms
-    ]
+    scales = [[math.lcm(*(x.denominator for x in part)) for part in term] for term in terms]
     whole = math.lcm(*(math.prod(scale) for scale in scales)) if scales else 1
     found = []
     for term, scale in zip(terms, scales, strict=True):
         extra = whole // math.prod(scale)
-        parts = [
-            [int(x * s) for x in part] for part, s in zip(term, scale, strict=True)
-        ]
+        parts = [[int(x * s) for x in part] for part, s in zip(term, scale, strict=True)]
         parts[0] = [x * extra for x in parts[0]]
         found.append(tuple(parts))
     return whole, found
