@@ -22,7 +22,7 @@ ONE_OF_EACH = (
     "mahdavi/quick-check-3",
     "mahdavi/tightness-memorization-mmm",
     "wong/argmax-rank-one",
-    "wong/threshold-largest",
+    "wong/large-tau-large-c",
 )
 
 
