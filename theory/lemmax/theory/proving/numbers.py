@@ -84,11 +84,20 @@ def small_inverse(rows: Sequence[Sequence[int]]) -> tuple[int, list[list[int]]]:
     The kernel multiplies, so short numbers are fast; a nonsingular matrix is singular mod finitely
     many primes only. LemmaxError if it is singular mod all the primes below 10,000.
     """
+    p, (inverse,) = common_inverses([rows])
+    return p, inverse
+
+
+def common_inverses(
+    matrices: Sequence[Sequence[Sequence[int]]],
+) -> tuple[int, list[list[list[int]]]]:
+    """The same for several matrices and one prime."""
     for p in range(101, 10_000, 2):
         if all(p % q for q in range(3, math.isqrt(p) + 1, 2)):
-            found = inverse_mod(rows, p)
-            if found is not None:
-                return p, [list(column) for column in zip(*found, strict=True)]
+            found = [inverse_mod(rows, p) for rows in matrices]
+            known = [inverse for inverse in found if inverse is not None]
+            if len(known) == len(found):
+                return p, [[list(column) for column in zip(*x, strict=True)] for x in known]
     raise LemmaxError("A minor that should not be zero is zero modulo every small prime.")
 
 

@@ -26,6 +26,7 @@ From lemmax Require attention_only_transformer multi_head_attention.
 From lemmax Require Import reflect_integers reflect_rank reflect_reals reflect_matrices.
 From lemmax Require Import reflect_tensor_rank reflect_memorization reflect_features.
 From lemmax Require Import reflect_sequences reflect_words.
+From lemmax Require Import independent_rows reflect_independence.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import Order.TTheory GRing.Theory Num.Theory.

@@ -11,6 +11,7 @@ from typing import Any
 from lemmax import checker
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.proving import (
+    kruskal,
     matrix_rank,
     memorization,
     multi_head,
@@ -46,6 +47,7 @@ def _of(module: Any) -> Translation:
 KINDS: dict[str, Translation] = {
     "matrix-rank": _of(matrix_rank),
     "tensor-rank": _of(tensor_rank),
+    "kruskal-rank": _of(kruskal),
     "softmax-rank": _of(softmax_rank),
     "memorization": _of(memorization),
     "aot-memorization": _of(sequences),
