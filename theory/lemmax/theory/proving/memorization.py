@@ -29,7 +29,7 @@ _TAU = re.compile(
     + rf"memorizes_at exp {_LAYER} \(qr R \((\d+) # (\d+)\)\) \(facts_db (\d+) (\d+) (\d+) facts\)"
 )
 # Bits of the enclosures, and squarings of the exponential.
-BITS, SQUARINGS = 96, 24
+BITS, SQUARINGS = 64, 20
 
 
 def layer_data(layer: Mapping[str, Any]) -> tuple[tuple[int, ...], dict[str, tuple[str, Value]]]:

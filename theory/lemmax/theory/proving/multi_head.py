@@ -106,7 +106,7 @@ def rank_arguments(A: Mapping[str, Any], r: int) -> str:
     minor = [[Z[i][j] for j in columns] for i in rows]
     inverse = scaled_inverse(minor, bits)
     return (
-        f"{3 * bits + 64}%bZ {bits + 32}%N ({literals.write(rows)}%N) "
+        f"{2 * bits + 40}%bZ {bits + 12}%N ({literals.write(rows)}%N) "
         f"({literals.write(columns)}%N) ({literals.write(inverse)}%bZ)"
     )
 

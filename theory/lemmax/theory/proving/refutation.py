@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.proving import literals, numbers
+from lemmax.theory.proving import literals, memorization, numbers
 from lemmax.theory.proving.literals import Value
 from lemmax.theory.proving.matrix_rank import rank_proof
 from lemmax.theory.proving.numbers import Rows
@@ -78,9 +78,12 @@ class Node:
 class Translator:
     """Translates trees; ``exp`` and ``ok`` name the exponential and what is known of it."""
 
-    def __init__(self, matrices: Mapping[str, Rows], natural: bool) -> None:
-        """Matrices by name; natural: the statement has an exponential."""
+    def __init__(
+        self, matrices: Mapping[str, Rows], natural: bool, objects: Mapping[str, Any]
+    ) -> None:
+        """Matrices, layers and facts by name; natural: the statement has an exponential."""
         self.matrices = matrices
+        self.objects = objects
         self.exp = "exp" if natural else "(fun x : R => x)"
         self.mode = "Natural" if natural else "Plain"
         self.ok = "ok" if natural else "(Logic.I : exponential_of Plain (fun x : R => x))"
@@ -110,6 +113,18 @@ class Translator:
             return self._entry(*arguments)
         if word in ("rank", "rows", "columns", "max_entry", "min_entry", "entry_sum"):
             return self._word(word, self.matrix(arguments[0]))
+        if word in LAYER_WORDS and isinstance(self.objects.get(arguments[0]), LayerData):
+            value = self.objects[arguments[0]].sizes[LAYER_WORDS.index(word)]
+            sizes = " ".join(f"{n}%N" for n in self.objects[arguments[0]].sizes)
+            step = self.lemma(f"{word}_wordE", f"{sizes} {arguments[0]}")
+            coq = f"({word} {arguments[0]})"
+            return Node(coq, f"nat_real {value}%N", Fraction(value), (step,))
+        if word in FACT_WORDS and isinstance(self.objects.get(arguments[0]), list):
+            count, term = FACT_WORDS[word]
+            D = arguments[0]
+            step = self.lemma(f"{word}_wordE", D)
+            value = Fraction(count(self.objects[D]))
+            return Node(f"({word} R {D})", f"nat_real {term.replace('D', D)}", value, (step,))
         raise NotTranslated(f"The word {word} has no translation into Coq.")
 
     def _literal(self, x: Fraction) -> Node:
@@ -258,6 +273,15 @@ class Translator:
                 close = self.lemma("unit_wordE", shape)
             else:
                 close = self.with_mode("distinct_wordE", shape)
+        elif word == "memorizes_at" and holds:
+            L, D, tau = arguments
+            layer, level = self.objects[L], self.scalar(tau).value
+            n, sizes = layer.sizes[0], " ".join(f"{x}%N" for x in layer.sizes)
+            number = f"({level.numerator} # {level.denominator})"
+            database = f"(facts_db {n} {n} {n} {D})"
+            text, steps = f"(memorizes_at exp {L} (qr R {number}) {database})", ()
+            precision = f"{memorization.BITS}%bZ {memorization.SQUARINGS}%N"
+            close = f"(@tau_sound R exp ok {precision} {sizes} {memorization.WEIGHTS} {number} {D})"
         else:
             raise NotTranslated(f"The word {word} has no translation into Coq.")
         unfolded = " ".join(f"/{name}" for name in self.matrices if name in _names(tree))
@@ -266,6 +290,27 @@ class Translator:
         if unfolded or rewriting:
             proof = f"rewrite {unfolded} {rewriting}; {proof}"
         return (text if holds else f"(~ {text})"), proof
+
+
+@dataclass(frozen=True)
+class LayerData:
+    """A layer: its sizes n, H, d, d_qk, d_vo, its weights as data, and as the certificate's."""
+
+    sizes: tuple[int, ...]
+    data: Mapping[str, tuple[str, Value]]
+    weights: Any
+
+
+LAYER_WORDS = ("tokens", "heads", "d_model", "d_qk", "d_vo")
+FACT_WORDS: dict[str, tuple[Callable[[list[tuple[int, ...]]], int], str]] = {
+    "keys": (lambda D: len({f[0] for f in D}), "(size (undup [seq f.1.1 | f <- D]))"),
+    "queries": (lambda D: len({f[1] for f in D}), "(size (undup [seq f.1.2 | f <- D]))"),
+    "slices_rank_sum": (
+        lambda D: min(len({(f[0], f[2]) for f in D}), len({(f[1], f[2]) for f in D})),
+        "(minn (size (undup [seq (f.1.1, f.2) | f <- D])) "
+        "(size (undup [seq (f.1.2, f.2) | f <- D])))",
+    ),
+}
 
 
 def _times(A: Rows, B: Rows) -> Rows:
@@ -308,10 +353,30 @@ def instance_of(certificate: Mapping[str, Any]) -> dict[str, Any]:
             isinstance(value, list) and isinstance(value[0], list) and isinstance(value[0][0], str)
         ):
             found[name] = numbers.rows_of(value)
+        elif isinstance(value, dict) and "layer" in value:
+            sizes, data = memorization.layer_data(value["layer"])
+            if value["layer"]["unit"] != "1" or any(isinstance(x, LayerData) for x in found.values()):
+                raise NotTranslated("Its layer is counted in units of ln 2, or there are two.")
+            found[name] = LayerData(sizes, data, memorization.layer_meant(value["layer"]))
+        elif isinstance(value, dict) and "facts" in value:
+            found[name] = _indices(value["facts"], certificate["instance"])
         else:
             kind = next(iter(value)) if isinstance(value, dict) else "tensor"
             raise NotTranslated(f"Refutations about a {kind} have no translation into Coq.")
     return found
+
+
+def _indices(facts: Any, instance: Mapping[str, Any]) -> list[tuple[int, ...]]:
+    """Facts in the numbers of the tokens of the instance's layer."""
+    layers = [x["layer"] for x in instance.values() if isinstance(x, dict) and "layer" in x]
+    if len(layers) != 1:
+        raise NotTranslated("Facts are numbered by the tokens of one layer.")
+    place = {token: i for i, token in enumerate(layers[0]["tokens"])}
+    return [tuple(place[name] for name in fact) for fact in facts]
+
+
+def _is_matrix(value: Any) -> bool:
+    return isinstance(value, list) and isinstance(value[0], list)
 
 
 def trees_of(certificate: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[list[Tree], Tree]:
@@ -326,9 +391,14 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     """The theorem of a refutation about matrices and numbers."""
     values = instance_of(certificate)
     hypotheses, conclusion = trees_of(certificate, values)
-    matrices = {name: value for name, value in values.items() if not isinstance(value, Fraction)}
-    natural = "threshold" in _words([*hypotheses, conclusion])
-    translator = Translator(matrices, natural)
+    matrices = {name: value for name, value in values.items() if _is_matrix(value)}
+    objects = {
+        name: value
+        for name, value in values.items()
+        if not isinstance(value, Fraction) and name not in matrices
+    }
+    natural = bool({"threshold", "memorizes_at"} & _words([*hypotheses, conclusion]))
+    translator = Translator(matrices, natural, objects)
     parts = [translator.comparison(tree, True) for tree in hypotheses]
     parts.append(translator.comparison(conclusion, False))
     data: dict[str, tuple[str, Value]] = {}
@@ -338,6 +408,13 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
         data[f"{name}_den"], data[f"{name}_rows"] = ("positive", d), ("seq (seq Z)", whole)
         p, q = len(rows), len(rows[0])
         binders += f"\n  ({name} := qmx R {p} {q} (Zpos {name}_den) {name}_rows)"
+    for name, value in objects.items():
+        if isinstance(value, LayerData):
+            data |= value.data
+            sizes = " ".join(map(str, value.sizes))
+            binders += f"\n  ({name} := layer_of R {sizes} {memorization.WEIGHTS})"
+        else:
+            data[name] = ("seq (nat * nat * nat)", value)
     assumed = "natural_exponential exp ->\n  " * natural
     texts = " /\\\n  ".join(text for text, _ in parts)
     lines = ["move=> ok."] if natural else []
@@ -348,6 +425,11 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
 
 
 _BINDER = re.compile(r" \((\w+) := qmx R (\d+) (\d+) \(Zpos (\w+)_den\) (\w+)_rows\)")
+_LAYER = re.compile(
+    r" \((\w+) := layer_of R (\d+) (\d+) (\d+) (\d+) (\d+) "
+    + re.escape(memorization.WEIGHTS)
+    + r"\)"
+)
 _WORD = re.compile(r"\s*(-?\d+%:R|\d+%N|-?\d+|\w+|<=|:>|/\\|[()#+\-*/<=~])")
 
 
@@ -370,7 +452,23 @@ def read_back(parsed: Parsed) -> Any:
             return None
         matrices[name] = numbers.over(den, rows)
         text = text[match.end() :]
-    if set(parsed.data) != {f"{n}_{part}" for n in matrices for part in ("den", "rows")}:
+    names = {f"{n}_{part}" for n in matrices for part in ("den", "rows")}
+    objects: dict[str, Any] = {}
+    if layer := _LAYER.match(text):
+        sizes = [int(x) for x in layer.groups()[1:]]
+        weights = {*"EUQKVO", *(f"d{x}" for x in "EUQKVO")}
+        if not weights <= set(parsed.data):
+            return None
+        objects[layer[1]] = memorization.layer_back(sizes, parsed.data)
+        text = text[layer.end() :]
+        names |= weights
+        for name in set(parsed.data) - names:
+            facts: Any = parsed.data[name]
+            if any(not 0 <= x < sizes[0] for fact in facts for x in fact):
+                return None
+            objects[name] = list(facts)
+        names |= set(objects) - {layer[1]}
+    if set(parsed.data) != names:
         return None
     head = " : " + "natural_exponential exp -> " * natural
     if not text.startswith(head):
@@ -387,7 +485,7 @@ def read_back(parsed: Parsed) -> Any:
         at += 1
     if not trees or trees[-1][0] != "~" or any(tree[0] == "~" for tree in trees[:-1]):
         return None
-    return matrices, trees[:-1], trees[-1][1]
+    return matrices, objects, trees[:-1], trees[-1][1]
 
 
 def _term(words: Sequence[str], at: int) -> tuple[Tree, int]:
@@ -414,6 +512,13 @@ def _term(words: Sequence[str], at: int) -> tuple[Tree, int]:
         return (parts[1], parts[0], parts[2]), at
     if parts[0] == "threshold" and parts[1] == "exp":
         return ("threshold", *parts[2:]), at
+    if parts[0] in FACT_WORDS and parts[1] == "R":
+        return (parts[0], *parts[2:]), at
+    if parts[0] == "memorizes_at" and parts[1] == "exp":
+        database = parts[4]
+        if database[0] != "facts_db" or len(set(database[1:4])) != 1:
+            raise LemmaxError("A database of a Coq file has different sizes.")
+        return ("memorizes_at", parts[2], database[4], parts[3]), at
     if parts[0] == "entry_at":
         return ("entry", *parts[1:]), at
     return tuple(parts), at
@@ -423,9 +528,14 @@ def meant(certificate: Mapping[str, Any]) -> Any:
     """The same of the certificate; indices and thresholds as numbers."""
     values = instance_of(certificate)
     hypotheses, conclusion = trees_of(certificate, values)
-    matrices = {name: value for name, value in values.items() if not isinstance(value, Fraction)}
+    matrices = {name: value for name, value in values.items() if _is_matrix(value)}
+    objects = {
+        name: value.weights if isinstance(value, LayerData) else value
+        for name, value in values.items()
+        if not isinstance(value, Fraction) and name not in matrices
+    }
     plain = [_numbered(tree, matrices) for tree in (*hypotheses, conclusion)]
-    return matrices, plain[:-1], plain[-1]
+    return matrices, objects, plain[:-1], plain[-1]
 
 
 def _numbered(tree: Tree, matrices: Mapping[str, Rows]) -> Tree:
@@ -438,6 +548,8 @@ def _numbered(tree: Tree, matrices: Mapping[str, Rows]) -> Tree:
         return word, arguments[0], *(_number(x, matrices) for x in arguments[1:])
     if word == "threshold":
         return word, arguments[0], _number(arguments[1], matrices)
+    if word == "memorizes_at":
+        return word, *arguments[:2], _number(arguments[2], matrices)
     return word, *arguments
 
 

@@ -31,7 +31,7 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     rows, columns, bits = independent(S, r)
     inverse = scaled_inverse([[S[i][j] for j in columns] for i in rows], bits)
     check = (
-        f"@softmax_rank_sound R exp ok {3 * bits + 64}%bZ {bits + 32}%N {m}%N {n}%N d M "
+        f"@softmax_rank_sound R exp ok {2 * bits + 40}%bZ {bits + 12}%N {m}%N {n}%N d M "
         f"({literals.write(rows)}%N) ({literals.write(columns)}%N) ({literals.write(inverse)}%bZ)"
     )
     return Theorem(

@@ -27,6 +27,7 @@ From lemmax Require Import reflect_integers reflect_rank reflect_reals reflect_m
 From lemmax Require Import reflect_tensor_rank reflect_memorization reflect_features.
 From lemmax Require Import reflect_sequences reflect_words.
 From lemmax Require Import independent_rows reflect_independence.
+From lemmax Require Import layer_words reflect_layer_words.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import Order.TTheory GRing.Theory Num.Theory.
