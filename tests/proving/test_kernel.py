@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+
 from lemmax.cli import main
 from lemmax.constructions import proved, shipped
 from lemmax.theory.certificates.writing import write_certificate

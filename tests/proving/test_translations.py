@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
+
 from lemmax.constructions import shipped
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.proving import literals, numbers, theorem, translations

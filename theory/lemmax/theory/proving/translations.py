@@ -10,7 +10,7 @@ from typing import Any
 
 from lemmax import checker
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.proving import (
+from lemmax.theory.proving.kinds import (
     kruskal,
     matrix_rank,
     memorization,

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from lemmax.theory.proving import literals, numbers
-from lemmax.theory.proving.multi_head import independent
+from lemmax.theory.proving.kinds.multi_head import independent
 from lemmax.theory.proving.softmax import scaled_inverse, softmax
 from lemmax.theory.proving.theorem import NotTranslated, Parsed, Theorem
 

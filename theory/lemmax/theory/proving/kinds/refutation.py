@@ -8,58 +8,37 @@ parenthesis is written, so that reading back needs no precedence.
 
 from __future__ import annotations
 
-import ast
-import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.proving import literals, memorization, numbers
+from lemmax.theory.proving import literals, numbers
+from lemmax.theory.proving.kinds import memorization
+from lemmax.theory.proving.kinds.matrix_rank import rank_proof
+from lemmax.theory.proving.kinds.refutation_back import meant, read_back
+from lemmax.theory.proving.kinds.trees import (
+    FACT_WORDS,
+    LAYER_WORDS,
+    LayerData,
+    Tree,
+    instance_of,
+    is_matrix,
+    names_in,
+    trees_of,
+    words_in,
+)
 from lemmax.theory.proving.literals import Value
-from lemmax.theory.proving.matrix_rank import rank_proof
 from lemmax.theory.proving.numbers import Rows
 from lemmax.theory.proving.softmax import at_least
-from lemmax.theory.proving.theorem import NotTranslated, Parsed, Theorem
+from lemmax.theory.proving.theorem import NotTranslated, Theorem
 
-Tree = Any  # nested tuples: ("rank", ("argmax", "M")), ("+", a, b); numbers are Fractions
-COMPARISONS: dict[type, tuple[str, bool]] = {
-    ast.LtE: ("<=", False),
-    ast.GtE: ("<=", True),
-    ast.Lt: ("<", False),
-    ast.Gt: ("<", True),
-    ast.Eq: ("=", False),
-}
-ARITHMETIC: dict[type, str] = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/"}
+__all__ = ["meant", "read_back", "translate"]
+
 LEMMAS = {"+": "add", "-": "sub", "*": "mul", "/": "div"}
 BITS, SQUARINGS = 128, 48
 VM = "ltac:(vm_cast_no_check (erefl true))"
-
-
-def tree_of(text: str, values: Mapping[str, Any]) -> Tree:
-    """The tree of a comparison of a certificate, with numbers of the instance put in."""
-    return _tree(ast.parse(text.strip(), mode="eval").body, values)
-
-
-def _tree(node: ast.expr, values: Mapping[str, Any]) -> Tree:
-    if isinstance(node, ast.Constant):
-        return Fraction(int(str(node.value)))
-    if isinstance(node, ast.Name):
-        value = values[node.id]
-        return value if isinstance(value, Fraction) else node.id
-    if isinstance(node, ast.UnaryOp):
-        return "-", _tree(node.operand, values)
-    if isinstance(node, ast.BinOp):
-        sides = _tree(node.left, values), _tree(node.right, values)
-        return ARITHMETIC[type(node.op)], *sides
-    if isinstance(node, ast.Compare):
-        symbol, turned = COMPARISONS[type(node.ops[0])]
-        left, right = _tree(node.left, values), _tree(node.comparators[0], values)
-        return (symbol, right, left) if turned else (symbol, left, right)
-    assert isinstance(node, ast.Call)
-    assert isinstance(node.func, ast.Name)
-    return node.func.id, *(_tree(x, values) for x in node.args)
 
 
 @dataclass(frozen=True)
@@ -284,33 +263,12 @@ class Translator:
             close = f"(@tau_sound R exp ok {precision} {sizes} {memorization.WEIGHTS} {number} {D})"
         else:
             raise NotTranslated(f"The word {word} has no translation into Coq.")
-        unfolded = " ".join(f"/{name}" for name in self.matrices if name in _names(tree))
+        unfolded = " ".join(f"/{name}" for name in self.matrices if name in names_in(tree))
         rewriting = " ".join(dict.fromkeys(steps))
         proof = f"apply: {close}; vm_cast_no_check (erefl true)"
         if unfolded or rewriting:
             proof = f"rewrite {unfolded} {rewriting}; {proof}"
         return (text if holds else f"(~ {text})"), proof
-
-
-@dataclass(frozen=True)
-class LayerData:
-    """A layer: its sizes n, H, d, d_qk, d_vo, its weights as data, and as the certificate's."""
-
-    sizes: tuple[int, ...]
-    data: Mapping[str, tuple[str, Value]]
-    weights: Any
-
-
-LAYER_WORDS = ("tokens", "heads", "d_model", "d_qk", "d_vo")
-FACT_WORDS: dict[str, tuple[Callable[[list[tuple[int, ...]]], int], str]] = {
-    "keys": (lambda D: len({f[0] for f in D}), "(size (undup [seq f.1.1 | f <- D]))"),
-    "queries": (lambda D: len({f[1] for f in D}), "(size (undup [seq f.1.2 | f <- D]))"),
-    "slices_rank_sum": (
-        lambda D: min(len({(f[0], f[2]) for f in D}), len({(f[1], f[2]) for f in D})),
-        "(minn (size (undup [seq (f.1.1, f.2) | f <- D])) "
-        "(size (undup [seq (f.1.2, f.2) | f <- D])))",
-    ),
-}
 
 
 def _times(A: Rows, B: Rows) -> Rows:
@@ -329,75 +287,17 @@ def _difference(A: Rows, B: Rows) -> tuple[int, int]:
     raise LemmaxError("Two matrices that should differ are equal.")
 
 
-def _names(tree: Tree) -> set[str]:
-    if isinstance(tree, str):
-        return {tree}
-    return set().union(*map(_names, tree[1:])) if isinstance(tree, tuple) else set()
-
-
-def _words(trees: Iterable[Tree]) -> set[str]:
-    found: set[str] = set()
-    for tree in trees:
-        if isinstance(tree, tuple):
-            found |= {tree[0]} | _words(tree[1:])
-    return found
-
-
-def instance_of(certificate: Mapping[str, Any]) -> dict[str, Any]:
-    """The instance: numbers as Fractions, matrices as rows; NotTranslated for other objects."""
-    found: dict[str, Any] = {}
-    for name, value in certificate["instance"].items():
-        if isinstance(value, str):
-            found[name] = numbers.number(value)
-        elif (
-            isinstance(value, list) and isinstance(value[0], list) and isinstance(value[0][0], str)
-        ):
-            found[name] = numbers.rows_of(value)
-        elif isinstance(value, dict) and "layer" in value:
-            sizes, data = memorization.layer_data(value["layer"])
-            if value["layer"]["unit"] != "1" or any(isinstance(x, LayerData) for x in found.values()):
-                raise NotTranslated("Its layer is counted in units of ln 2, or there are two.")
-            found[name] = LayerData(sizes, data, memorization.layer_meant(value["layer"]))
-        elif isinstance(value, dict) and "facts" in value:
-            found[name] = _indices(value["facts"], certificate["instance"])
-        else:
-            kind = next(iter(value)) if isinstance(value, dict) else "tensor"
-            raise NotTranslated(f"Refutations about a {kind} have no translation into Coq.")
-    return found
-
-
-def _indices(facts: Any, instance: Mapping[str, Any]) -> list[tuple[int, ...]]:
-    """Facts in the numbers of the tokens of the instance's layer."""
-    layers = [x["layer"] for x in instance.values() if isinstance(x, dict) and "layer" in x]
-    if len(layers) != 1:
-        raise NotTranslated("Facts are numbered by the tokens of one layer.")
-    place = {token: i for i, token in enumerate(layers[0]["tokens"])}
-    return [tuple(place[name] for name in fact) for fact in facts]
-
-
-def _is_matrix(value: Any) -> bool:
-    return isinstance(value, list) and isinstance(value[0], list)
-
-
-def trees_of(certificate: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[list[Tree], Tree]:
-    """The hypotheses and the conclusion as trees."""
-    statement = certificate["statement"]
-    return [tree_of(h, values) for h in statement["hypotheses"]], tree_of(
-        statement["conclusion"], values
-    )
-
-
 def translate(certificate: Mapping[str, Any]) -> Theorem:
     """The theorem of a refutation about matrices and numbers."""
     values = instance_of(certificate)
     hypotheses, conclusion = trees_of(certificate, values)
-    matrices = {name: value for name, value in values.items() if _is_matrix(value)}
+    matrices = {name: value for name, value in values.items() if is_matrix(value)}
     objects = {
         name: value
         for name, value in values.items()
         if not isinstance(value, Fraction) and name not in matrices
     }
-    natural = bool({"threshold", "memorizes_at"} & _words([*hypotheses, conclusion]))
+    natural = bool({"threshold", "memorizes_at"} & words_in([*hypotheses, conclusion]))
     translator = Translator(matrices, natural, objects)
     parts = [translator.comparison(tree, True) for tree in hypotheses]
     parts.append(translator.comparison(conclusion, False))
@@ -422,144 +322,3 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
         lines += ["split.", literals.folded(f"{proof}.")]
     lines.append(literals.folded(f"{parts[-1][1]}."))
     return Theorem(data, f"{binders} :\n  {assumed}{texts}", "\n".join(lines))
-
-
-_BINDER = re.compile(r" \((\w+) := qmx R (\d+) (\d+) \(Zpos (\w+)_den\) (\w+)_rows\)")
-_LAYER = re.compile(
-    r" \((\w+) := layer_of R (\d+) (\d+) (\d+) (\d+) (\d+) "
-    + re.escape(memorization.WEIGHTS)
-    + r"\)"
-)
-_WORD = re.compile(r"\s*(-?\d+%:R|\d+%N|-?\d+|\w+|<=|:>|/\\|[()#+\-*/<=~])")
-
-
-def read_back(parsed: Parsed) -> Any:
-    """What the written theorem says: the matrices, and the comparisons as trees."""
-    text = parsed.statement
-    if not text.startswith("(R : realFieldType)"):
-        return None
-    text = text.removeprefix("(R : realFieldType)")
-    natural = text.startswith(" (exp : R -> R)")
-    text = text.removeprefix(" (exp : R -> R)")
-    matrices: dict[str, Rows] = {}
-    while match := _BINDER.match(text):
-        name, p, q = match[1], int(match[2]), int(match[3])
-        if match[4] != name or match[5] != name:
-            return None
-        rows: Any = parsed.data.get(f"{name}_rows")
-        den: Any = parsed.data.get(f"{name}_den")
-        if rows is None or den is None or len(rows) != p or any(len(row) != q for row in rows):
-            return None
-        matrices[name] = numbers.over(den, rows)
-        text = text[match.end() :]
-    names = {f"{n}_{part}" for n in matrices for part in ("den", "rows")}
-    objects: dict[str, Any] = {}
-    if layer := _LAYER.match(text):
-        sizes = [int(x) for x in layer.groups()[1:]]
-        weights = {*"EUQKVO", *(f"d{x}" for x in "EUQKVO")}
-        if not weights <= set(parsed.data):
-            return None
-        objects[layer[1]] = memorization.layer_back(sizes, parsed.data)
-        text = text[layer.end() :]
-        names |= weights
-        for name in set(parsed.data) - names:
-            facts: Any = parsed.data[name]
-            if any(not 0 <= x < sizes[0] for fact in facts for x in fact):
-                return None
-            objects[name] = list(facts)
-        names |= set(objects) - {layer[1]}
-    if set(parsed.data) != names:
-        return None
-    head = " : " + "natural_exponential exp -> " * natural
-    if not text.startswith(head):
-        return None
-    words = _WORD.findall(text.removeprefix(head))
-    if "".join(words) != "".join(text.removeprefix(head).split()):
-        return None
-    trees, at = [], 0
-    while at < len(words):
-        tree, at = _term(words, at)
-        trees.append(tree)
-        if at < len(words) and words[at] != "/\\":
-            return None
-        at += 1
-    if not trees or trees[-1][0] != "~" or any(tree[0] == "~" for tree in trees[:-1]):
-        return None
-    return matrices, objects, trees[:-1], trees[-1][1]
-
-
-def _term(words: Sequence[str], at: int) -> tuple[Tree, int]:
-    word = words[at]
-    if word.endswith("%:R"):
-        return Fraction(int(word.removesuffix("%:R"))), at + 1
-    if word.endswith("%N"):
-        return Fraction(int(word.removesuffix("%N"))), at + 1
-    if word != "(":
-        return word, at + 1
-    at += 1
-    parts: list[Tree] = []
-    if words[at : at + 3] == ["qr", "R", "("]:
-        if words[at + 4] != "#" or words[at + 6 : at + 8] != [")", ")"]:
-            raise LemmaxError("A rational number of a Coq file is not closed.")
-        return Fraction(int(words[at + 3]), int(words[at + 5])), at + 8
-    while words[at] != ")":
-        part, at = _term(words, at)
-        parts.append(part)
-    at += 1
-    if parts[-2:] == [":>", "R"]:
-        parts = parts[:-2]
-    if len(parts) == 3 and parts[1] in ("+", "-", "*", "/", "<=", "<", "="):
-        return (parts[1], parts[0], parts[2]), at
-    if parts[0] == "threshold" and parts[1] == "exp":
-        return ("threshold", *parts[2:]), at
-    if parts[0] in FACT_WORDS and parts[1] == "R":
-        return (parts[0], *parts[2:]), at
-    if parts[0] == "memorizes_at" and parts[1] == "exp":
-        database = parts[4]
-        if database[0] != "facts_db" or len(set(database[1:4])) != 1:
-            raise LemmaxError("A database of a Coq file has different sizes.")
-        return ("memorizes_at", parts[2], database[4], parts[3]), at
-    if parts[0] == "entry_at":
-        return ("entry", *parts[1:]), at
-    return tuple(parts), at
-
-
-def meant(certificate: Mapping[str, Any]) -> Any:
-    """The same of the certificate; indices and thresholds as numbers."""
-    values = instance_of(certificate)
-    hypotheses, conclusion = trees_of(certificate, values)
-    matrices = {name: value for name, value in values.items() if _is_matrix(value)}
-    objects = {
-        name: value.weights if isinstance(value, LayerData) else value
-        for name, value in values.items()
-        if not isinstance(value, Fraction) and name not in matrices
-    }
-    plain = [_numbered(tree, matrices) for tree in (*hypotheses, conclusion)]
-    return matrices, objects, plain[:-1], plain[-1]
-
-
-def _numbered(tree: Tree, matrices: Mapping[str, Rows]) -> Tree:
-    """The tree with the indices of entries, and thresholds, computed from numbers and sizes."""
-    if not isinstance(tree, tuple):
-        return tree
-    word, *arguments = tree
-    arguments = [_numbered(x, matrices) for x in arguments]
-    if word == "entry":
-        return word, arguments[0], *(_number(x, matrices) for x in arguments[1:])
-    if word == "threshold":
-        return word, arguments[0], _number(arguments[1], matrices)
-    if word == "memorizes_at":
-        return word, *arguments[:2], _number(arguments[2], matrices)
-    return word, *arguments
-
-
-def _number(tree: Tree, matrices: Mapping[str, Rows]) -> Fraction:
-    if isinstance(tree, Fraction):
-        return tree
-    word, *arguments = tree
-    if word == "rows":
-        return Fraction(len(matrices[arguments[0]]))
-    if word == "columns":
-        return Fraction(len(matrices[arguments[0]][0]))
-    a, b = (_number(x, matrices) for x in arguments)
-    return {"+": a + b, "-": a - b, "*": a * b, "/": a / b if b else a}[word]
