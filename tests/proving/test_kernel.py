@@ -15,11 +15,25 @@ from lemmax.theory.certificates.writing import write_certificate
 from lemmax.theory.ledger.coq import find_coqc
 from lemmax.theory.proving import running, theorem, translations
 
-CONTROLS = {
-    "a wrong modulus": (r"(?<=d M )\d+%bZ", "4%bZ"),
-    "a duplicated row": (r"\[:: 0; 1\]%N", "[:: 0; 0]%N"),
-    "a wrong rank": (r"(?<=F 2%N 2%N )2%N", "1%N"),
-    "a wrong inverse": (r"(?<=\(\[:: \[:: )\d+", "5"),
+# A flaw in the arguments of a check: what is replaced, once, and by what.
+CONTROLS: dict[str, dict[str, tuple[str, str]]] = {
+    "rank": {
+        "a wrong modulus": (r"(?<=d M )\d+%bZ", "4%bZ"),
+        "a duplicated row": (r"\[:: 0; 1\]%N", "[:: 0; 0]%N"),
+        "a wrong rank": (r"(?<=^2%N 2%N )2%N", "1%N"),
+        "a wrong inverse": (r"(?<=\(\[:: \[:: )\d+", "5"),
+    },
+    "database_rank": {
+        "a wrong rank": (r"(?<=^5%N 3%N 4%N )5%N", "4%N"),
+        "a flipped fact": (r" facts ", " ((0, 0, 1)%N :: behead facts) "),
+        "a fact out of range": (r" facts ", " ((0, 0, 9)%N :: behead facts) "),
+        "a pair asked about twice": (r" facts ", " (rcons facts (0, 0, 1)%N) "),
+    },
+    "argmax": {
+        "a flipped fact": (r" facts$", " ((0, 2, 3)%N :: behead facts)"),
+        "a fact out of range": (r" facts$", " ((0, 9, 3)%N :: facts)"),
+        "a flipped weight": (r"\(Weights (.*) O\)", r"(Weights \1 [:: [:: [:: 0]]]%bZ)"),
+    },
 }
 CERTIFICATE: dict[str, Any] = {
     "format": "lemmax-certificate",
@@ -41,21 +55,27 @@ def coqc() -> str:
 
 
 @pytest.mark.slow
-def test_the_kernel_accepts_a_proof_and_rejects_flawed_ones(coqc: str) -> None:
-    """All in one file: `Fail` succeeds only where Coq rejects the step of computation."""
-    text = translations.file_of({"a": CERTIFICATE})
-    start, end = text.index("Proof.\n") + 7, text.index("Qed.\n")
-    proof = text[start:end]
-    checks = ""
-    check = re.search(r"rank_sound F (.*)\)\.\n", " ".join(proof.split(" ")), re.DOTALL)
-    assert check is not None
-    for name, (pattern, wrong) in CONTROLS.items():
-        flawed, count = re.subn(pattern, wrong, f"F {check[1]}", count=1)
-        assert count == 1, name
-        checks += f"Goal rank_check {flawed.removeprefix('F ')} = false.\n"
-        checks += "Proof. by vm_compute. Qed.\n"
-    end_of_module = text.index("End a.")
-    run = running.prove(text[:end_of_module] + checks + text[end_of_module:], 1)
+def test_the_kernel_accepts_proofs_and_their_checks_reject_flawed_ones(coqc: str) -> None:
+    """All in one file: each flawed argument makes the check compute to false."""
+    text = translations.file_of(
+        {
+            "a": CERTIFICATE,
+            "b": dict(shipped.load("wong/example-2.2")),
+            "c": dict(shipped.load("wong/exclusive-or-all-dimensions-one")),
+        }
+    )
+    for (check, flaws), module in zip(CONTROLS.items(), "abc", strict=True):
+        call = re.search(rf"@{check}_sound (?:F|R exp ok) (.*?)\)\.\n", text, re.DOTALL)
+        assert call is not None
+        arguments = " ".join(call[1].split())
+        goals = ""
+        for name, (pattern, wrong) in flaws.items():
+            flawed, count = re.subn(pattern, wrong, arguments, count=1)
+            assert count == 1, name
+            goals += f"Goal {check}_check {flawed} = false.\nProof. by vm_compute. Qed.\n"
+        goals = goals.replace("database_rank_check", "database_check")
+        text = text.replace(f"End {module}.", f"{goals}End {module}.")
+    run = running.prove(text, 3)
     assert run.proved, run.message
 
 
