@@ -11,7 +11,8 @@ import pytest
 from flint import arb, fmpq
 
 from lemmax import checker
-from lemmax.checker import NotACertificate, check, statements
+from lemmax.checker import NotACertificate, check
+from lemmax.checker.language import syntax
 
 Certificate = dict[str, Any]
 ARGMAX = ["rank(M) == 1"], "rank(argmax(M)) <= 2"
@@ -119,9 +120,9 @@ def test_ids_of_the_reserved_namespaces_have_their_statement_in_the_table() -> N
     for claim, statement in checker.STATEMENTS.items():
         assert claim.startswith(checker.RESERVED)
         trees = [
-            statements.parse(text, claim) for text in (*statement.hypotheses, statement.conclusion)
+            syntax.parse(text, claim) for text in (*statement.hypotheses, statement.conclusion)
         ]
-        assert set().union(*map(statements.names_in, trees)) == set(statement.instance)
+        assert set().union(*map(syntax.names_in, trees)) == set(statement.instance)
 
 
 MATRIX = [["1", "2", "3"], ["4", "5", "6"]]

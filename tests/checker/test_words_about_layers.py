@@ -7,8 +7,9 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from lemmax import checker
-from lemmax.checker import attention, layer_words
-from lemmax.checker.values import Facts
+from lemmax.checker import attention
+from lemmax.checker.language.sorts import Facts
+from lemmax.checker.words import layers as layer_words
 from lemmax.strategies import databases, layers
 from lemmax.theory import AttentionLayer, Database
 from lemmax.theory.certificates.writing import refutation

@@ -29,13 +29,14 @@ What is not trusted
 
 What to read
     A kind of certificate is one module of ``kinds``; it leans on reading, arithmetic and limits,
-    and on what its first lines import. Refutations lean on the language: statements, words, claims.
+    and on what its first lines import. Refutations and witnesses lean on the language of statements
+    (``language``) and on the meaning of its words (``words``).
 """
 
 from .bounds import RULES
 from .checking import KINDS, Verdict, check, check_file
-from .claims import RESERVED, STATEMENTS
 from .command import main
+from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
 from .words import VOCABULARY
 
@@ -50,5 +51,6 @@ __all__ = [
     "Verdict",
     "check",
     "check_file",
+    "formal_statements",
     "main",
 ]

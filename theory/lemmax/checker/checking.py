@@ -1,5 +1,6 @@
 """Checking a certificate: what surrounds it, its kind, and its steps, within the limits."""
 
+import itertools
 import os
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,9 @@ from .kinds import (
     refutation,
     softmax_rank,
     tensor_rank,
+    witness,
 )
+from .language.claims import RESERVED, bond
 from .limits import NotACertificate, Undecided, brief, metered, refuse
 from .reading import choice, read, screen
 from .steps import Step
@@ -26,6 +29,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "softmax-rank": softmax_rank.check,
     "memorization": memorization.check,
     "refutation": refutation.check,
+    "witness": witness.check,
     "tensor-rank": tensor_rank.check,
     "aot-memorization": aot_memorization.check,
     "aot-rank": aot_rank.check,
@@ -42,11 +46,15 @@ class Verdict:
     kind: str
     holds: bool
     steps: tuple[str, ...]
-    claim: str = ""  # the id that a refutation names
+    claim: str = ""  # the id that a refutation or a witness names
+    statement: str = ""  # whose statement was checked: "the claim's", ... or "" for other kinds
 
 
-def check(certificate: object) -> Verdict:
+def check(certificate: object, formal: Mapping[str, str] | None = None) -> Verdict:
     """Check a certificate, read from JSON; raise NotACertificate if it is malformed.
+
+    With the formal statements of claims (from :func:`formal_statements`), a certificate about a
+    claim has to carry that claim's own.
 
     >>> check({"format": "lemmax-certificate", "version": 1, "kind": "matrix-rank",
     ...        "matrix": [["1", "2"], ["3", "4"]], "rank": 2, "upper": {"method": "size"},
@@ -57,35 +65,45 @@ def check(certificate: object) -> Verdict:
         certificate = dict(certificate)
     try:
         with metered():
-            return _checked(certificate)
+            return _checked(certificate, formal)
     except (RecursionError, MemoryError, OverflowError) as error:
         raise NotACertificate(f"The certificate is too large: {type(error).__name__}.") from None
 
 
-def _checked(certificate: object) -> Verdict:
+def _checked(certificate: object, formal: Mapping[str, str] | None) -> Verdict:
     screen(certificate)
     if type(certificate) is not dict:
         refuse("A certificate", f"is an object, not {brief(certificate)}")
     data: dict[str, Any] = dict(certificate)
-    for name, wanted in (("format", "lemmax-certificate"), ("version", 1)):
-        if data.pop(name, None) != wanted:
-            refuse(name, f"must be {brief(wanted)}")
+    if data.pop("format", None) != "lemmax-certificate":
+        refuse("format", "must be 'lemmax-certificate'")
+    version = data.pop("version", None)
     kind = choice(data.pop("kind", None), "kind", tuple(KINDS))
+    about = kind in ("refutation", "witness")
+    wanted = 2 if kind == "witness" or (about and type(data.get("statement")) is str) else 1
+    if type(version) is not int or version != wanted:
+        refuse("version", f"must be {wanted}")
     note = data.pop("note", "")
     if type(note) is not str or len(note) > 2000:
         refuse("note", "must be a string of at most 2000 characters")
-    claim = data["claim"] if kind == "refutation" and type(data.get("claim")) is str else ""
+    claim = data["claim"] if about and type(data.get("claim")) is str else ""
+    source = ""
+    if claim:
+        own = wanted == 1 and claim.startswith(RESERVED)
+        source = "the checker's own" if own else "as given by the certificate"
+        source = source if formal is None else "the claim's"
     steps: list[str] = []
+    bonds = [bond(data, formal)] if about and formal is not None else []
     try:
-        for step in KINDS[kind](data):
+        for step in itertools.chain(bonds, KINDS[kind](data)):
             steps.append(step.text)
             if not step.ok:
-                return Verdict(kind, False, tuple(steps), claim)
+                return Verdict(kind, False, tuple(steps), claim, source)
     except Undecided as reason:
-        return Verdict(kind, False, (*steps, f"undecided: {reason}"), claim)
-    return Verdict(kind, bool(steps), tuple(steps), claim)
+        return Verdict(kind, False, (*steps, f"undecided: {reason}"), claim, source)
+    return Verdict(kind, bool(steps), tuple(steps), claim, source)
 
 
-def check_file(path: str | os.PathLike[str]) -> Verdict:
+def check_file(path: str | os.PathLike[str], formal: Mapping[str, str] | None = None) -> Verdict:
     """Check the certificate in a file; raise NotACertificate if there is none."""
-    return check(read(path))
+    return check(read(path), formal)

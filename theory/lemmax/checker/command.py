@@ -6,11 +6,11 @@ import io
 import json
 import os
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .checking import check_file
-from .claims import RESERVED
+from .language.claims import formal_statements
 from .limits import LIMITS, NotACertificate
 from .words import VOCABULARY
 
@@ -26,7 +26,13 @@ def main(argv: Sequence[str] | None = None) -> int:
     )
     parser.add_argument("certificates", nargs="*", metavar="CERTIFICATE")
     parser.add_argument("--json", action="store_true", help="print the verdicts as JSON")
-    parser.add_argument("--expect", metavar="CLAIM", help="demand refutations of this claim")
+    parser.add_argument("--expect", metavar="CLAIM", help="demand certificates about it")
+    parser.add_argument(
+        "--claims",
+        metavar="FILE",
+        action="append",
+        help="a TOML file of claims, or a folder: certificates must carry their claim's statement",
+    )
     alone: dict[str, tuple[Callable[[], str], str]] = {
         "--limits": (lambda: json.dumps(LIMITS, indent=2), "print the largest sizes"),
         "--vocabulary": (vocabulary, "print the words of the language of statements"),
@@ -48,7 +54,11 @@ def main(argv: Sequence[str] | None = None) -> int:
             parser.error(f"{name} stands alone")
     if not chosen.certificates:
         parser.error("name at least one certificate")
-    return checked(chosen.certificates, chosen.json, chosen.expect)
+    try:
+        formal = None if chosen.claims is None else formal_statements(chosen.claims)
+    except NotACertificate as error:
+        parser.error(str(error))
+    return checked(chosen.certificates, chosen.json, chosen.expect, formal)
 
 
 def vocabulary() -> str:
@@ -57,14 +67,16 @@ def vocabulary() -> str:
     return "\n".join(f"{word.call:42}  {word.meaning}" for word in words)
 
 
-def checked(paths: Sequence[str], as_json: bool, expect: str | None) -> int:
+def checked(
+    paths: Sequence[str], as_json: bool, expect: str | None, formal: Mapping[str, str] | None
+) -> int:
     """Check every file and print what was found."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):  # never fail over a letter the terminal lacks
             stream.reconfigure(errors="backslashreplace")
     status, report = 0, []
     for path in paths:
-        entry = examined(path, expect)
+        entry = examined(path, expect, formal)
         report.append(entry)
         status = max(status, {"holds": 0, "does-not-hold": 1}.get(entry["status"], 2))
         if not as_json:
@@ -74,9 +86,9 @@ def checked(paths: Sequence[str], as_json: bool, expect: str | None) -> int:
     return status
 
 
-def examined(path: str, expect: str | None) -> dict[str, Any]:
+def examined(path: str, expect: str | None, formal: Mapping[str, str] | None) -> dict[str, Any]:
     try:
-        verdict = check_file(path)
+        verdict = check_file(path, formal)
     except NotACertificate as error:
         return {"file": path, "status": "not-a-certificate", "error": str(error)}
     holds, steps = verdict.holds, list(verdict.steps)
@@ -85,9 +97,8 @@ def examined(path: str, expect: str | None) -> dict[str, Any]:
         steps.append(f"it is about {about}, and {expect!a} is expected")
     status = "holds" if holds else "does-not-hold"
     entry: dict[str, Any] = {"file": path, "status": status, "kind": verdict.kind, "steps": steps}
-    if verdict.claim:
-        own = verdict.claim.startswith(RESERVED)
-        entry["statement"] = "the checker's own" if own else "as given by the certificate"
+    if verdict.statement:
+        entry["statement"] = verdict.statement
     return entry
 
 

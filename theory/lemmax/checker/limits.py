@@ -21,6 +21,7 @@ LIMITS: dict[str, int] = {
     "prime": 3_317_044_064_679_887_385_961_981,
     "precision bits": 8_192,
     "comparison characters": 500,
+    "statement characters": 2_000,
     "equations": 400,  # of a real decomposition
     "work": 250_000_000,  # units for all steps together: at most about half a minute
     "memory": 600_000_000,  # bytes at any one time

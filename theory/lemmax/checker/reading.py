@@ -258,7 +258,7 @@ def _no_float(text: str) -> NoReturn:
     refuse("The file", f"contains {brief(text)}, and exact numbers are strings")
 
 
-def _bytes(path: str | os.PathLike[str]) -> bytes:
+def file_bytes(path: str | os.PathLike[str]) -> bytes:
     """What stands in a regular file: neither a device, a pipe nor a file that the system makes up.
 
     The path is looked at before it is opened, since opening a device may do something, and again
@@ -284,7 +284,7 @@ def regular(told: os.stat_result) -> bool:
 def read(path: str | os.PathLike[str]) -> object:
     """The JSON value of a file, or NotACertificate."""
     try:
-        raw = _bytes(path)
+        raw = file_bytes(path)
         letters = (6 if raw.isascii() else 9) * len(raw)  # bytes of the file, its text, its strings
         values = 2 * raw.count(b",") + 2 * raw.count(b"[") + 8 * raw.count(b"{")
         room("The file", values + letters // 40)

@@ -1,27 +1,32 @@
-"""Counterexamples: instances of a claim that satisfy its hypotheses and not its conclusion."""
+"""Counterexamples: instances of a claim that satisfy its assumptions and not its conclusion."""
 
-import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 from ..attention import Layer
-from ..claims import RESERVED, STATEMENTS
-from ..layer_words import places
+from ..language.claims import RESERVED, STATEMENTS
+from ..language.evaluation import World, judged
+from ..language.instances import claim_of, on_instance
+from ..language.sorts import Facts, instance_value
+from ..language.syntax import NAME, names_in, parse
 from ..limits import brief, refuse
 from ..reading import fields, items
-from ..statements import judged, names_in, parse
 from ..steps import Step
-from ..values import Facts, instance_value
-
-CLAIM = re.compile(r"[a-z0-9._-]+/[A-Za-z0-9.:_+'-]{1,100}")
+from ..words.layers import places
 
 
 def check(data: Mapping[str, Any]) -> Iterator[Step]:
-    """An instance of a claim for which every hypothesis is true and the conclusion is false."""
+    """An instance for which every assumption is true and the conclusion is false."""
+    if type(data.get("statement")) is str:
+        yield from on_instance(data, False)
+    else:
+        yield from first_version(data)
+
+
+def first_version(data: Mapping[str, Any]) -> Iterator[Step]:
+    """The same for hypotheses and a conclusion in a list; values say of which sort they are."""
     fields(data, "The certificate", "claim statement instance")
-    claim = data["claim"]
-    if type(claim) is not str or not CLAIM.fullmatch(claim):
-        refuse("claim", f"must be an id such as wong/argmax-rank-one, not {brief(claim)}")
+    claim = claim_of(data)
     text = fields(data["statement"], "statement", "hypotheses conclusion")
     given = items(text["hypotheses"], "statement.hypotheses", 0)
     hypotheses = [parse(h, "A hypothesis") for h in given]
@@ -29,7 +34,7 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     if type(data["instance"]) is not dict:
         refuse("instance", "must be an object")
     for name in data["instance"]:
-        if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_]{0,30}", name):
+        if not NAME.fullmatch(name):
             refuse("instance", f"has a name {brief(name)} that is not a short identifier")
     instance = {name: instance_value(v, f"instance.{name}") for name, v in data["instance"].items()}
     if set(instance) != set().union(*map(names_in, (*hypotheses, conclusion))):
@@ -51,11 +56,16 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         yield Step(True, f"claim {claim}: {shown}")
     else:
         yield Step(True, f"claim {claim}: statement as given by the certificate")
+    world = World(instance)
     for hypothesis in hypotheses:
-        ok, shown = judged(hypothesis, instance)
-        yield Step(ok, f"hypothesis: {shown}" if ok else f"a hypothesis is false: {shown}")
-    ok, shown = judged(conclusion, instance)
-    yield Step(not ok, f"the conclusion holds: {shown}" if ok else f"the conclusion fails: {shown}")
+        truth, shown = judged(hypothesis, world)
+        if truth is None:
+            yield Step(False, f"undecided: {shown}")
+        yield Step(bool(truth), f"{'hypothesis' if truth else 'a hypothesis is false'}: {shown}")
+    truth, shown = judged(conclusion, world)
+    if truth is None:
+        yield Step(False, f"undecided: {shown}")
+    yield Step(not truth, f"the conclusion {'holds' if truth else 'fails'}: {shown}")
 
 
 def layer_of_the_paper(L: Layer, D: Collection[tuple[str, str, str]]) -> None:

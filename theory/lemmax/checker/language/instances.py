@@ -1,0 +1,57 @@
+"""What certificates about a statement have in common: the statement, an instance, its evidence."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..limits import Undecided, brief, refuse
+from ..reading import fields
+from ..steps import Step
+from .evaluation import World, evaluate, judged
+from .evidence import Evidence, gather
+from .sorts import given_value
+from .syntax import statement
+
+CLAIM = re.compile(r"[a-z0-9._-]+/[A-Za-z0-9.:_+'-]{1,100}")
+
+
+def claim_of(data: Mapping[str, Any]) -> str:
+    claim = data["claim"]
+    if type(claim) is not str or not CLAIM.fullmatch(claim):
+        refuse("claim", f"must be an id such as wong/argmax-rank-one, not {brief(claim)}")
+    return claim
+
+
+def on_instance(data: Mapping[str, Any], wanted: bool) -> Iterator[Step]:
+    """Every assumption is true of the instance, and the conclusion is true, or false, as wanted."""
+    names = "claim statement instance" + " evidence" * ("evidence" in data)
+    fields(data, "The certificate", names)
+    claim, asked = claim_of(data), statement(data["statement"])
+    instance = fields(data["instance"], "instance", " ".join(asked.given))
+    values = {
+        name: given_value(sort, instance[name], f"instance.{name}")
+        for name, sort in asked.given.items()
+    }
+    yield Step(True, f"claim {claim}: {asked.text}")
+    evidence = Evidence()
+    if "evidence" in data:
+        yield from gather(data["evidence"], evidence)
+    world = World(values, evidence)
+    for name, tree in asked.clauses:
+        if name:
+            try:
+                values[name] = evaluate(tree, world)
+            except Undecided as reason:
+                yield Step(False, f"{name} is undecided: {reason}")
+            continue
+        truth, shown = judged(tree, world)
+        if truth is None:
+            yield Step(False, f"an assumption is undecided: {shown}")
+        yield Step(bool(truth), f"{'assumption' if truth else 'an assumption is false'}: {shown}")
+    truth, shown = judged(asked.conclusion, world)
+    if truth is None:
+        yield Step(False, f"the conclusion is undecided: {shown}")
+    text = f"the conclusion {'holds' if truth else 'fails'}: {shown}"
+    yield Step(truth is wanted, text)
+    if evidence.idle:
+        yield Step(False, "some evidence is about no argument of a word of the statement")
