@@ -104,7 +104,7 @@ def test_it_stays_readable() -> None:
                 code -= set(range(node.lineno, (node.end_lineno or 0) + 1))
         total["words" if source.parent.name == "words" else "others"] += len(code)
     words = sum(map(len, checker.VOCABULARY.values()))
-    assert total["words"] <= 8 * words
+    assert total["words"] <= 6 * words
     assert total["others"] <= 140 * (len(checker.KINDS) + len(checker.RULES))
 
 
