@@ -71,7 +71,7 @@ def test_tensor_rank_encloses_the_rank() -> None:
         cube = [[[int(rng.random() < 0.4) for _ in range(c)] for _ in range(b)] for _ in range(a)]
         T = Tensor(map(exact, cube))
         for field in ("R", "Q"):
-            known = tensor_rank(cube, field)  # type: ignore[arg-type]
+            known = tensor_rank(cube, field)
             low, high = bounds(tensors.tensor_rank(T, Field(field), Evidence()))
             assert low <= known.upper
             assert known.lower <= high
@@ -128,6 +128,7 @@ def test_softmax_ranks_of_tensors() -> None:
     for _ in range(40):
         logits = rows(rng, rng.randint(1, 4), rng.randint(1, 3), 1)
         known = softmax_rank(logits).rank
+        assert known is not None
         assert tensors.rank_of_softmax(exact(logits), Evidence()) == known
         low, high = bounds(tensors.softmax_tensor_rank(Tensor([exact(logits)])))
         assert low == high == known
