@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from ..arithmetic import height
 from ..attention import Layer, layer
 from ..contexts import MultiHead, multi_head
 from ..kinds.kl_interval import short
@@ -238,7 +239,12 @@ def fitting(value: Any, sort: type) -> Any:
 def extent(value: Any) -> tuple[int, int]:
     """How many entries a value has, and the bits of the longest."""
     if type(value) is Fraction:
-        return 1, max(n.bit_length() for n in value.as_integer_ratio())
+        return 1, height((value,))
+    if type(value) is Interval:
+        return 2, height(end for end in (value.low, value.high) if end is not None)
+    if type(value) is Logarithm:
+        ends = [value.constant, *(x for term in value.terms for x in term)]
+        return len(ends), height(ends)
     if type(value) in (Matrix, Tensor):
         parts = [value] if type(value) is Matrix else value
         return sum(len(M) * len(M[0]) for M in parts), max(M.bits for M in parts)

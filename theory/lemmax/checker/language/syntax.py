@@ -143,6 +143,12 @@ def parse(text: object, where: str, most: int | None = None) -> ast.expr:
             tree = ast.parse(text.strip(), mode="eval").body
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         refuse(where, f"is {brief(text)}, which cannot be parsed")
+    level: list[ast.AST] = [tree]
+    depth = 0
+    while level:
+        level, depth = [part for node in level for part in ast.iter_child_nodes(node)], depth + 1
+        if depth > 120:
+            refuse(where, "is nested more than 120 deep")
     texts = set()  # the places where a text may stand: arguments of words
     for node in ast.walk(tree):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):

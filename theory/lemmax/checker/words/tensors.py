@@ -11,7 +11,7 @@ from ..kinds.softmax_rank import softmax_rank
 from ..language.evidence import Evidence, same_rows, same_tensor
 from ..language.reals import Interval, Real, collapsed
 from ..language.sorts import Field
-from ..limits import keep, refuse, released, spend
+from ..limits import foresee, keep, refuse, released, spend
 from ..reading import Integers, Matrix, Tensor
 from ..tensors import flattening, sizes, turned
 from ..transformers import softmax_mod
@@ -53,6 +53,8 @@ def spanning_tree(T: Tensor, mode: Fraction) -> int:
     With T_i = T_parent + D_i the tensor is Σ_i D_i ⊗ (the units of i and what hangs on it).
     """
     slices = slices_of(T, as_index(mode, 3))
+    cost = 200 + 60 * len(slices[0]) * len(slices[0][0])  # of one difference
+    foresee("The differences of slices", cost * len(slices) ** 2 // 2)
     left = dict(enumerate(map(rank, slices)))  # the cheapest link of each slice to the tree
     total = 0
     while left:
@@ -60,7 +62,7 @@ def spanning_tree(T: Tensor, mode: Fraction) -> int:
         total += left.pop(i)
         for j in left:
             with released():
-                spend("A difference of slices", 10 * len(slices[i]) * len(slices[i][0]))
+                spend("A difference of slices", cost)
                 gap = plus(slices[j], scale(slices[i], Fraction(-1)))
                 left[j] = min(left[j], rank(gap))
     return total
