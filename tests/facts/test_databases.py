@@ -59,7 +59,9 @@ def test_untidy_csv_files_are_read(tmp_path: Path) -> None:
 
 
 def test_wide_tables_skip_blank_cells(tmp_path: Path) -> None:
-    db = Database.read(write(tmp_path, "a.tsv", "name\tborn in\tlives in\nA\tX\t\nB\t\tY\nC\tZ\n"))
+    db = Database.read(
+        write(tmp_path, "a.tsv", "name\tborn in\tlives in\nA\tX\t\nB\t\tY\nC\tZ\t\n")
+    )
     assert db.triples == (("A", "born in", "X"), ("B", "lives in", "Y"), ("C", "born in", "Z"))
 
 
@@ -106,7 +108,9 @@ def test_rdf_is_read(tmp_path: Path) -> None:
         ("a.csv", "\n \n", "is empty"),
         ("a.csv", "subject,predicate,object\n", "holds no facts"),
         ("a.csv", "name,f\nA,\n", "holds no facts"),
-        ("a.csv", "subject,predicate,object\na,f\n", "line 2: a fact with an empty cell"),
+        ("a.csv", "subject,predicate,object\na,f,\n", "line 2: a fact with an empty cell"),
+        ("a.csv", "subject,predicate,object\na,f\n", "line 2: 2 cells, 3 columns"),
+        ("a.csv", "name,f,g\na,x,y\nb,x\n", "line 3: 2 cells, 3 columns"),
         ("a.csv", "subject,predicate,object\na,f,x,y\n", "line 2: 4 cells"),
         ("a.csv", "name\nA\n", "one column"),
         ("a.csv", "name,f,f\nA,x,y\n", "same name"),

@@ -3,21 +3,55 @@
 from __future__ import annotations
 
 import json
+from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lemmax.cli.terminal import AsJson, console, working
+from lemmax.cli.terminal import AsJson, console, say, working
 from lemmax.theory.errors import LemmaxError
+
+if TYPE_CHECKING:
+    from lemmax.theory.facts.database import Database
+
+Facts = Annotated[
+    Path, typer.Argument(metavar="FACTS", help="A .csv, .tsv, .jsonl, .nt or .ttl file.")
+]
+
+
+class FactsFormat(StrEnum):
+    """What the rows of a file of facts are, where they can be read in two ways."""
+
+    triples = "triples"
+    headed_triples = "headed-triples"
+    table = "table"
+
+
+Format = Annotated[
+    FactsFormat | None,
+    typer.Option(
+        "--format", help="triples, headed-triples, or table: one column per predicate."
+    ),
+]
+
+
+def read_facts(path: Path, format_: FactsFormat | None) -> Database:
+    """The database of a file; one line on stderr says how it was read."""
+    from lemmax.theory.facts.database import Database
+
+    db, how = Database.read_aloud(path, None if format_ is None else format_.value)
+    say(how)
+    return db
 
 
 def compile_(
-    facts: Annotated[Path, typer.Argument(metavar="FACTS", help="A .csv, .tsv, .nt or .ttl file.")],
+    facts: Facts,
     output: Annotated[
         Path, typer.Option("-o", "--output", help="LAYER.json or LAYER.safetensors.")
     ],
     tau: Annotated[str | None, typer.Option(help="Wanted probability, such as 99/100.")] = None,
+    format_: Format = None,
     as_json: AsJson = False,
 ) -> None:
     """Compile a table of facts into attention weights that provably know every fact.
@@ -27,13 +61,12 @@ def compile_(
     Example: `lemmax compile facts.csv -o layer.json --tau 99/100`
     """
     from lemmax.constructions.compiler import compile_database, save
-    from lemmax.theory.facts.database import Database
 
     if output.suffix not in (".json", ".safetensors"):
         raise LemmaxError(f"{output}: a layer is written as .json or .safetensors.")
     if not output.absolute().parent.is_dir():
         raise LemmaxError(f"{output}: there is no folder {output.absolute().parent}.")
-    db = Database.read(facts)
+    db = read_facts(facts, format_)
     with working(f"compiling {len(db)} facts"):
         compiled = compile_database(db, tau)
         save(compiled, output)
@@ -100,8 +133,9 @@ def recall(
 
 
 def rank(
-    facts: Annotated[Path, typer.Argument(metavar="FACTS", help="A .csv, .tsv, .nt or .ttl file.")],
+    facts: Facts,
     field: Annotated[str, typer.Option(help="Q, R or C: the rank depends on it.")] = "R",
+    format_: Format = None,
     decomposition: Annotated[
         tuple[Path, Path, Path] | None,
         typer.Option(metavar="L R P", help="Check a decomposition made elsewhere, SMS files."),

@@ -20,6 +20,11 @@ def console() -> Console:
     return Console(highlight=False, soft_wrap=plain, width=160 if plain else None)
 
 
+def say(sentence: str) -> None:
+    """One line on stderr beside the result, in whatever letters the terminal has."""
+    typer.echo(sentence, err=True)
+
+
 def working(what: str) -> Status:
     """Say on a terminal what takes so long; say nothing elsewhere."""
     return Status(what, console=Console(stderr=True))

@@ -8,23 +8,22 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Hashable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.facts.readers import HEADER, read_facts
+from lemmax.theory.facts.frames import frame_rows, is_frame
+from lemmax.theory.facts.layouts import HEADER, Fact, Layout, Reading, Token, interpret, is_empty
+from lemmax.theory.facts.readers import read_facts
 from lemmax.theory.files import write_text
 from lemmax.theory.latex import ROWS, Typeset, latex_text
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-Token: TypeAlias = Hashable
-Fact: TypeAlias = tuple[Token, Token, Token]
 
 _LARGEST_TENSOR = 200_000_000
 
@@ -71,7 +70,7 @@ class Database(Typeset):
 
     @classmethod
     def from_tables(cls, *tables: Mapping[Token, Mapping[Token, Token | None]]) -> Database:
-        """A database from tables {subject: {predicate: object}}; None is an empty cell.
+        """A database from tables {subject: {predicate: object}}; None and NaN are empty.
 
         >>> len(Database.from_tables({"a": {"f": 1, "g": None}}, {"b": {"f": 2}}))
         2
@@ -82,31 +81,61 @@ class Database(Typeset):
                 for table in tables
                 for k, row in table.items()
                 for q, v in row.items()
-                if v is not None
+                if not _absent(v)
             )
         )
 
     @classmethod
-    def read(cls, path: str | Path) -> Database:
-        """Read facts from a file; its ending says how: csv, tsv, nt (N-Triples), ttl (Turtle).
+    def read(cls, path: str | Path, format: Layout | None = None) -> Database:
+        """Read facts from a file; its ending says how: csv, tsv, jsonl, nt, ttl.
 
-        A CSV or TSV whose header is ``subject,predicate,object`` holds one fact per row. In any
-        other the first column is the subject and each further column a predicate; blank cells
-        are undefined. A contradiction is refused with the lines of both facts.
+        Rows of a CSV or TSV are one fact each under a usual header (subject, predicate, object;
+        s, p, o; head, relation, tail; key, query, value) or without one; or they are a table whose
+        first column is the subject and each further column a predicate, blank cells undefined.
+        Rows that can be read in two ways are refused until ``format`` says which:
+        ``triples``, ``headed-triples`` or ``table``. A contradiction is refused with the lines of
+        both facts.
         """
+        return cls.read_aloud(path, format)[0]
+
+    @classmethod
+    def read_aloud(cls, path: str | Path, format: Layout | None = None) -> tuple[Database, str]:
+        """The same, and one sentence about how the file was read."""
         source = Path(path)
-        # Facts with the lines they stand on, so that a contradiction can name both.
-        first: dict[tuple[Token, Token], tuple[Token, int | None]] = {}
-        for line, (k, q, v) in read_facts(source):
-            value, earlier = first.setdefault((k, q), (v, line))
-            if value != v:
-                where = f" (lines {earlier} and {line})" if line is not None else ""
-                raise Contradiction(
-                    f"{source}: {k!r} {q!r} has two objects, {value!r} and {v!r}{where}."
-                )
-        if not first:
-            raise LemmaxError(f"{source} holds no facts.")
-        return cls(tuple((k, q, v) for (k, q), (v, _) in first.items()))
+        reading = read_facts(source, format)
+        return _from_reading(str(source), reading), reading.how
+
+    @classmethod
+    def from_frame(cls, frame: Any, format: Layout | None = None) -> Database:
+        """A database from a pandas or polars frame, read as a file with its columns would be.
+
+        A named or textual pandas index is the first column. NaN, NaT, NA and None are empty cells.
+        """
+        return _from_reading("the frame", interpret(frame_rows(frame), format))
+
+    @classmethod
+    def of(cls, data: Any) -> Database:
+        """A database from whatever holds facts: a database, a file, a frame, a table, triples.
+
+        >>> Database.of({"a": {"f": 1}}) == Database.of([("a", "f", 1)])
+        True
+        """
+        if isinstance(data, cls):
+            return data
+        if isinstance(data, (str, Path)):
+            return cls.read(data)
+        if is_frame(data):
+            return cls.from_frame(data)
+        if isinstance(data, Mapping):
+            if not all(isinstance(row, Mapping) for row in data.values()):
+                raise LemmaxError("A mapping of facts is {subject: {predicate: object}}.")
+            return cls.from_tables(data)
+        if isinstance(data, Iterable):
+            return cls.from_triples(data)
+        raise LemmaxError(
+            f"{type(data).__name__} holds no facts: give a Database, a file, a frame, "
+            "{subject: {predicate: object}} or triples."
+        )
 
     # -- looking at it -----------------------------------------------------------------------
     @cached_property
@@ -210,15 +239,41 @@ class Database(Typeset):
         return f"\\begin{{array}}{{lll}}\n{rows}\n\\end{{array}}"
 
 
+def _from_reading(name: str, reading: Reading) -> Database:
+    """The database of facts that were read; a contradiction names the places of both."""
+    first: dict[tuple[Token, Token], tuple[Token, int | None]] = {}
+    for number, (k, q, v) in reading.facts:
+        value, earlier = first.setdefault((k, q), (v, number))
+        if value != v:
+            where = "" if number is None else f" ({reading.unit}s {earlier} and {number})"
+            raise Contradiction(f"{name}: {k!r} {q!r} has two objects, {value!r} and {v!r}{where}.")
+    if not first:
+        raise LemmaxError(f"{name} holds no facts.")
+    return Database(tuple((k, q, v) for (k, q), (v, _) in first.items()))
+
+
+def _absent(value: Token) -> bool:
+    """None or NaN; a blank text given in Python is a token."""
+    return is_empty(value) and not isinstance(value, str)
+
+
 def _slice(array: NDArray[np.int64], axis: int, position: int) -> NDArray[np.int64]:
     """The slice of an array at one position of one axis."""
     return array.take([position], axis=axis).squeeze(axis)
 
 
 def _triple(fact: Fact) -> Fact:
-    parts = tuple(fact) if not isinstance(fact, str) else ()
+    if isinstance(fact, str) or not isinstance(fact, Iterable):
+        raise LemmaxError(f"{fact!r} is not a fact: give subject, predicate and object.")
+    parts = tuple(fact)
     if len(parts) != 3:
         raise LemmaxError(f"{fact!r} is not a fact: give subject, predicate and object.")
+    if any(part is not None and _absent(part) for part in parts):
+        raise LemmaxError(f"{fact!r} is not a fact: NaN is an empty cell.")
+    try:
+        hash(parts)
+    except TypeError:
+        raise LemmaxError(f"{fact!r} is not a fact: its parts must be hashable.") from None
     return parts
 
 

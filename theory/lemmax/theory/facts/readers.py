@@ -1,86 +1,138 @@
-"""Facts from files: tables (CSV, TSV) and RDF (N-Triples, Turtle), each with the line it stands on.
+"""Facts from files: tables (CSV, TSV), JSON lines and RDF (N-Triples, Turtle), with their lines.
 
-Every reader yields (line, fact); the line is None where the format has none. What the facts make
-is a :class:`~lemmax.theory.facts.database.Database`, which refuses contradictions.
+A reader turns a file into rows or facts; what rows mean is said in
+:mod:`lemmax.theory.facts.layouts`, and a :class:`~lemmax.theory.facts.database.Database` refuses
+contradictions.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.layouts import (
+    LAYOUTS,
+    USUAL,
+    Fact,
+    Layout,
+    Reading,
+    Rows,
+    interpret,
+)
 
-if TYPE_CHECKING:
-    from lemmax.theory.facts.database import Fact
 
+def read_facts(path: Path, layout: Layout | None = None) -> Reading:
+    """The facts of a file and the lines they stand on; its ending says how it is read.
 
-HEADER = ("subject", "predicate", "object")
-
-
-def read_facts(path: Path) -> Iterator[tuple[int | None, Fact]]:
-    """The facts of a file and the lines they stand on; its ending says how it is read."""
-    suffix = path.suffix.lower()
+    ``layout`` says how the rows of a table are meant where they can be read in two ways.
+    """
+    if layout is not None and layout not in LAYOUTS:
+        raise LemmaxError(f"The format is {', '.join(LAYOUTS)}, not {layout!r}.")
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        endings = ", ".join(_READERS)
+        raise LemmaxError(f"{path}: facts are read from files with the endings {endings}.")
     try:
-        if suffix in (".csv", ".tsv"):
-            text = path.read_text(encoding="utf-8-sig")
-            yield from _delimited(path, text, "\t" if suffix == ".tsv" else ",")
-        elif suffix == ".nt":
-            yield from _n_triples(path)
-        elif suffix == ".ttl":
-            yield from _turtle(path)
-        else:
-            raise LemmaxError(f"{path}: facts are read from .csv, .tsv, .nt and .ttl files.")
+        return reader(path, layout)
     except UnicodeDecodeError:
         raise LemmaxError(f"{path} is not UTF-8 text.") from None
     except OSError as error:
         raise LemmaxError(f"{path} cannot be read: {error.strerror}.") from None
 
 
-def _delimited(path: Path, text: str, delimiter: str) -> Iterator[tuple[int, Fact]]:
+def _text(path: Path) -> str:
+    return path.read_text(encoding="utf-8-sig")
+
+
+def _comma(path: Path, layout: Layout | None) -> Reading:
+    return _delimited(path, layout, ",")
+
+
+def _tab(path: Path, layout: Layout | None) -> Reading:
+    return _delimited(path, layout, "\t")
+
+
+def _delimited(path: Path, layout: Layout | None, delimiter: str) -> Reading:
+    text = _text(path)
     if "\0" in text:
         raise LemmaxError(f"{path} is not a text table: it contains a NUL character.")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    rows = []
     try:
-        header = next((row for row in reader if any(cell.strip() for cell in row)), None)
-        if header is None:
-            raise LemmaxError(f"{path} is empty.")
-        names = [cell.strip() for cell in header]
-        as_triples = tuple(name.lower() for name in names) == HEADER
-        if not as_triples:
-            _check_columns(path, names)
         for row in reader:
             cells = [cell.strip() for cell in row]
-            if not any(cells):
-                continue
-            if len(cells) > len(names):
-                raise LemmaxError(
-                    f"{path}, line {reader.line_num}: {len(cells)} cells, {len(names)} columns."
-                )
-            if as_triples:
-                if len(cells) < 3 or not all(cells):
-                    raise LemmaxError(f"{path}, line {reader.line_num}: a fact with an empty cell.")
-                yield reader.line_num, (cells[0], cells[1], cells[2])
-                continue
-            if not cells[0]:
-                raise LemmaxError(f"{path}, line {reader.line_num}: a row without a subject.")
-            for name, cell in zip(names[1:], cells[1:], strict=False):
-                if cell:
-                    yield reader.line_num, (cells[0], name, cell)
+            if any(cells):
+                rows.append((reader.line_num, cells))
     except csv.Error as error:
         raise LemmaxError(f"{path}, line {reader.line_num}: {error}.") from None
+    return interpret(Rows(str(path), "line", tuple(rows)), layout)
 
 
-def _check_columns(path: Path, names: list[str]) -> None:
-    if len(names) < 2:
-        raise LemmaxError(f"{path} has one column: a table needs a subject and a predicate.")
-    if not all(names[1:]):
-        raise LemmaxError(f"{path}: column {names.index('', 1) + 1} has no name.")
-    if len(set(names[1:])) != len(names) - 1:
-        raise LemmaxError(f"{path}: two columns have the same name.")
+# -- JSON lines --------------------------------------------------------------------------------
+
+
+def _json_lines(path: Path, layout: Layout | None) -> Reading:
+    """One JSON value per line: ``["a", "f", "x"]``, or an object with a usual header's names.
+
+    With the layout ``table`` a line is an object whose first field is the subject. Numbers are
+    taken as they are written.
+    """
+    facts: list[tuple[int | None, Fact]] = []
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        if line.strip():
+            facts += [(number, fact) for fact in _json_facts(path, number, line, layout)]
+    count = "1 fact" if len(facts) == 1 else f"{len(facts)} facts"
+    rows = "a table, one object per line" if layout == "table" else "one per line"
+    return Reading(tuple(facts), f"{path}: read as {count}, {rows} of JSON.")
+
+
+def _json_facts(path: Path, number: int, line: str, layout: Layout | None) -> Iterator[Fact]:
+    where = f"{path}, line {number}"
+    try:
+        value = json.loads(line, parse_int=str, parse_float=str, parse_constant=lambda _: None)
+    except (ValueError, RecursionError):
+        raise LemmaxError(f"{where}: not JSON.") from None
+    if isinstance(value, dict) and layout == "table":
+        (_, subject), *cells = value.items() or [("", None)]
+        key = _json_token(where, subject)
+        if key is None:
+            raise LemmaxError(f"{where}: a row without a subject.")
+        tokens = ((name.strip(), _json_token(where, cell)) for name, cell in cells)
+        yield from ((key, name, token) for name, token in tokens if token is not None)
+        return
+    if isinstance(value, dict):
+        names = {name.lower(): cell for name, cell in value.items()}
+        usual = next((usual for usual in USUAL if names.keys() == set(usual)), None)
+        if usual is None:
+            raise LemmaxError(
+                f"{where}: the fields are not subject, predicate and object; if the first of them "
+                "is the subject and each other one a predicate, say --format table."
+            )
+        value = [names[name] for name in usual]
+    if not isinstance(value, list) or len(value) != 3:
+        raise LemmaxError(f"{where}: not a list of subject, predicate and object.")
+    s, p, o = (_json_token(where, cell) for cell in value)
+    if s is None or p is None or o is None:
+        raise LemmaxError(f"{where}: a fact with an empty cell.")
+    yield s, p, o
+
+
+def _json_token(where: str, cell: object) -> str | None:
+    """A cell as text; None where it is empty."""
+    if isinstance(cell, bool):
+        return "true" if cell else "false"
+    if cell is None:
+        return None
+    if not isinstance(cell, str):
+        raise LemmaxError(f"{where}: a list or an object is not a token.")
+    return cell.strip() or None
+
+
+# -- RDF ---------------------------------------------------------------------------------------
 
 
 def _rdf_token(term: object) -> str:
@@ -96,13 +148,13 @@ def _missing_rdflib(path: Path) -> LemmaxError:
     return LemmaxError(f"{path}: reading RDF needs the extra lemmax[rdf].")
 
 
-def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
+def _n_triples(path: Path, layout: Layout | None) -> Reading:
     try:
         from rdflib.exceptions import ParserError
         from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
     except ImportError:
         raise _missing_rdflib(path) from None
-    facts: list[tuple[int, Fact]] = []
+    facts: list[tuple[int | None, Fact]] = []
 
     class Sink:
         line = 0
@@ -112,7 +164,7 @@ def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
 
     sink = Sink()
     parser = W3CNTriplesParser(sink=sink)  # type: ignore[arg-type]
-    for number, line in enumerate(path.read_text(encoding="utf-8-sig").splitlines(), 1):
+    for number, line in enumerate(_text(path).splitlines(), 1):
         sink.line = number
         if not line.strip():
             continue
@@ -120,21 +172,43 @@ def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
             parser.parsestring(line)
         except ParserError:
             raise LemmaxError(f"{path}, line {number}: not an N-Triples statement.") from None
-    return iter(facts)
+    return _rdf(path, facts, "N-Triples", layout)
 
 
-def _turtle(path: Path) -> Iterator[tuple[None, Fact]]:
+def _turtle(path: Path, layout: Layout | None) -> Reading:
     try:
         from rdflib import Graph
     except ImportError:
         raise _missing_rdflib(path) from None
     graph = Graph()
     try:
-        graph.parse(data=path.read_text(encoding="utf-8-sig"), format="turtle")
+        graph.parse(data=_text(path), format="turtle")
     except UnicodeDecodeError:
         raise
     except Exception as error:  # rdflib raises many kinds; all mean that the text is not Turtle
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise LemmaxError(f"{path} is not Turtle: {reason}.") from None
-    for s, p, o in sorted(graph, key=lambda fact: tuple(map(str, fact))):
-        yield None, (_rdf_token(s), _rdf_token(p), _rdf_token(o))
+    facts: list[tuple[int | None, Fact]] = [
+        (None, (_rdf_token(s), _rdf_token(p), _rdf_token(o)))
+        for s, p, o in sorted(graph, key=lambda fact: tuple(map(str, fact)))
+    ]
+    return _rdf(path, facts, "Turtle", layout)
+
+
+def _rdf(
+    path: Path, facts: list[tuple[int | None, Fact]], name: str, layout: Layout | None
+) -> Reading:
+    if layout not in (None, "triples"):
+        raise LemmaxError(f"{path}: {name} holds triples, no {layout}.")
+    count = "1 fact" if len(facts) == 1 else f"{len(facts)} facts"
+    return Reading(tuple(facts), f"{path}: read as {count}, {name}.")
+
+
+_READERS: dict[str, Callable[[Path, Layout | None], Reading]] = {
+    ".csv": _comma,
+    ".tsv": _tab,
+    ".jsonl": _json_lines,
+    ".ndjson": _json_lines,
+    ".nt": _n_triples,
+    ".ttl": _turtle,
+}
