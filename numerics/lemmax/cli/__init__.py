@@ -6,16 +6,30 @@ trains or measures, and a command imports what it needs when it runs.
 
 from __future__ import annotations
 
+import codecs
+import io
 import sys
 from collections.abc import Callable, Sequence
+from typing import Annotated
 
 import typer
 
-from lemmax.cli import errata, experiments, facts, ledger, machine, paper, prove, survey
+from lemmax.cli import (
+    errata,
+    experiments,
+    facts,
+    handing_out,
+    ledger,
+    machine,
+    paper,
+    prove,
+    survey,
+)
 from lemmax.theory.errors import LemmaxError
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "check": ledger.check,
+    "checker": handing_out.checker,
     "claims": ledger.claims,
     "verify": ledger.verify,
     "prove": prove.prove,
@@ -34,19 +48,57 @@ COMMANDS: dict[str, Callable[..., None]] = {
 
 app = typer.Typer(
     name="lemmax",
-    help="What attention layers can memorize, decided exactly and with certificates.\n\n"
-    "Examples: `lemmax claims`, `lemmax compile facts.csv -o layer.json`, `lemmax doctor`",
     no_args_is_help=True,
     add_completion=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
 )
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from lemmax.theory.version import __version__
+
+        typer.echo(f"lemmax {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _options(
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Print the version.", is_eager=True, callback=_version),
+    ] = False,
+) -> None:
+    """What attention layers can memorize, decided exactly and with certificates.
+
+    Examples: `lemmax claims`, `lemmax compile facts.csv -o layer.json`, `lemmax doctor`
+    """
+
+
 for _name, _command in COMMANDS.items():
     app.command(name=_name)(_command)
 
 
+def _escaped(error: UnicodeError) -> tuple[str, int]:
+    """Letters that an output lacks, as JSON spells them: results stay readable by programs."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    units = error.object[error.start : error.end].encode("utf-16-be", "surrogatepass").hex()
+    return "".join(f"\\u{units[i : i + 4]}" for i in range(0, len(units), 4)), error.end
+
+
+def _print_anywhere() -> None:
+    """An output without the letters of mathematics, such as ASCII, is no reason to stop."""
+    codecs.register_error("lemmax", _escaped)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="lemmax")
+
+
 def main(argv: Sequence[str] | None = None) -> None:
     """Run the command line; bad input is one sentence on stderr and status 2."""
+    _print_anywhere()
     try:
         app(args=None if argv is None else list(argv), standalone_mode=True)
     except LemmaxError as error:

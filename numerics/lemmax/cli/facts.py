@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lemmax.cli.terminal import AsJson, console, say, working
+from lemmax.cli.terminal import AsJson, console, say, stopwatch
 from lemmax.theory.errors import LemmaxError
 
 if TYPE_CHECKING:
@@ -30,19 +30,15 @@ class FactsFormat(StrEnum):
 
 Format = Annotated[
     FactsFormat | None,
-    typer.Option(
-        "--format", help="triples, headed-triples, or table: one column per predicate."
-    ),
+    typer.Option("--format", help="triples, headed-triples, or table: one column per predicate."),
 ]
 
 
-def read_facts(path: Path, format_: FactsFormat | None) -> Database:
-    """The database of a file; one line on stderr says how it was read."""
+def read_facts(path: Path, format_: FactsFormat | None) -> tuple[Database, str]:
+    """The database of a file, and how it was read: a line for stderr beside the result."""
     from lemmax.theory.facts.database import Database
 
-    db, how = Database.read_aloud(path, None if format_ is None else format_.value)
-    say(how)
-    return db
+    return Database.read_aloud(path, None if format_ is None else format_.value)
 
 
 def compile_(
@@ -60,16 +56,17 @@ def compile_(
 
     Example: `lemmax compile facts.csv -o layer.json --tau 99/100`
     """
-    from lemmax.constructions.compiler import compile_database, save
+    from lemmax.constructions.compiler import checked_threshold, compile_database, save
 
     if output.suffix not in (".json", ".safetensors"):
         raise LemmaxError(f"{output}: a layer is written as .json or .safetensors.")
-    if not output.absolute().parent.is_dir():
-        raise LemmaxError(f"{output}: there is no folder {output.absolute().parent}.")
-    db = read_facts(facts, format_)
-    with working(f"compiling {len(db)} facts"):
-        compiled = compile_database(db, tau)
+    _writable(output)
+    threshold = checked_threshold(tau)
+    db, how = read_facts(facts, format_)
+    with stopwatch(how):
+        compiled = compile_database(db, threshold)
         save(compiled, output)
+    say(how)
     dims = compiled.dims
     if as_json:
         typer.echo(
@@ -102,6 +99,14 @@ def compile_(
     out.print(f"Written to {output}.")
 
 
+def _writable(path: Path) -> None:
+    """Refuse a file that cannot be written before anything is computed for it."""
+    if path.is_dir():
+        raise LemmaxError(f"{path} is a folder, not a file.")
+    if not path.absolute().parent.is_dir():
+        raise LemmaxError(f"{path}: there is no folder {path.absolute().parent}.")
+
+
 def recall(
     layer: Annotated[Path, typer.Argument(metavar="LAYER", help="A layer.json of lemmax compile.")],
     key: Annotated[str, typer.Argument(metavar="KEY")],
@@ -110,12 +115,16 @@ def recall(
 ) -> None:
     """Ask a compiled layer: the answer, its probability as an interval, the runner-up.
 
+    A layer answers every question; where the table has no such fact, a line on stderr says so.
+
     Example: `lemmax recall layer.json Astrid born_in`
     """
-    from lemmax.constructions.compiler import load_layer
+    from lemmax.constructions.compiler import load
     from lemmax.constructions.compiler import recall as ask
 
-    recalled = ask(load_layer(layer), key, query)
+    weights, known = load(layer)
+    recalled = ask(weights, key, query)
+    is_fact = (key, query) in known
     if as_json:
         typer.echo(
             json.dumps(
@@ -123,6 +132,7 @@ def recall(
                     "answer": recalled.answer,
                     "probability": recalled.interval(),
                     "runner_up": recalled.runner_up,
+                    "is_fact": is_fact,
                 },
                 ensure_ascii=False,
             )
@@ -130,6 +140,8 @@ def recall(
         return
     typer.echo(f"{recalled.answer}")
     typer.echo(f"probability in {recalled.interval()}, runner-up {recalled.runner_up}")
+    if not is_fact:
+        say(f"The table has no fact about {key!r} {query!r}: nothing is certified of this answer.")
 
 
 def rank(
@@ -158,20 +170,24 @@ def rank(
     """
     from lemmax.cli import rank_view
     from lemmax.theory.certificates.writing import write_certificate
-    from lemmax.theory.facts.database import Database
     from lemmax.theory.tensors.fields import known_field
     from lemmax.theory.tensors.files import read_decomposition, write_decomposition
     from lemmax.theory.tensors.ranks import tensor_rank
+    from lemmax.theory.tensors.search.clock import usable_seconds
 
+    for path in (*(write or ()), *([] if certificate is None else [certificate])):
+        _writable(path)
+    over, limit = known_field(field), None if seconds is None else usable_seconds(seconds)
     given = None if decomposition is None else read_decomposition(decomposition)
-    result = tensor_rank(Database.read(facts), known_field(field), seconds=seconds)
+    db, how = read_facts(facts, format_)
+    with stopwatch(how, limit):
+        result = tensor_rank(db, over, seconds=limit)
     if given is not None:
         result = result.with_decomposition(given)
+    say(how)
     if write is not None:
         write_decomposition(result.decomposition, write)
     if certificate is not None:
-        if not certificate.absolute().parent.is_dir():
-            raise LemmaxError(f"{certificate}: there is no folder {certificate.parent}.")
         write_certificate(certificate, result.certificate())
     if as_json:
         more = {} if given is None else {"given": len(given)}

@@ -107,6 +107,9 @@ def export(
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="A file; text goes to stdout without it.")
     ] = None,
+    label: Annotated[
+        str | None, typer.Option(help="The label of the LaTeX; lemmax:ID if free.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the construction behind a claim for a paper or another program.
@@ -121,7 +124,7 @@ def export(
     data: str | bytes
     match ExportFormat.json if as_json else format_:
         case ExportFormat.latex:
-            data = certificate.to_latex(f"lemmax:{name}")
+            data = certificate.to_latex(label or f"lemmax:{name}")
         case ExportFormat.json:
             data = to_json(certificate).rstrip("\n")
         case ExportFormat.sympy:

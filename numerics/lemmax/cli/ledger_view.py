@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from lemmax.cli.plain_text import plain_text
 from lemmax.theory.ledger.claims import KINDS
 
 COLOURS = {
@@ -51,9 +52,9 @@ def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
 def show_one(entry: dict[str, Any], console: Console) -> None:
     """One claim as a page of text."""
     console.print(Text(f"{entry['id']}  ({entry['number']}, {entry['place']})", "bold"))
-    console.print(Text(entry["statement"]))
+    console.print(Text(plain_text(entry["statement"])))
     if entry["reading"]:
-        console.print(Text(f"Reading: {entry['reading'].strip()}"))
+        console.print(Text(f"Reading: {plain_text(entry['reading'])}"))
     verdict = Text("verdict: ")
     verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
     verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")

@@ -7,6 +7,7 @@ import platform
 import shutil
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TypedDict
 
 import typer
@@ -72,7 +73,19 @@ def doctor(as_json: AsJson = False) -> None:
         state = Text(part["version"] or "ready", "green") if good else Text(f"lacks {lacks}", "red")
         table.add_row(part["name"], state, part["enables"])
     console().print(table)
-    console().print("An extra is installed with: pip install -c constraints.txt -e '.[EXTRA]'")
+    console().print(f"An extra is installed with: {advice()}", markup=False)
+
+
+def advice() -> str:
+    """The command that installs an extra: into this clone, or beside an installed wheel.
+
+    >>> advice().startswith("pip install")
+    True
+    """
+    root = Path(__file__).resolve().parents[3]
+    if (root / "constraints.txt").is_file() and (root / "pyproject.toml").is_file():
+        return f"pip install -c {root / 'constraints.txt'} -e '{root}[EXTRA]'"
+    return "pip install 'lemmax[EXTRA]'"
 
 
 def examine() -> list[Part]:

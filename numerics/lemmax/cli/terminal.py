@@ -31,6 +31,29 @@ def working(what: str) -> Status:
 
 
 @contextlib.contextmanager
+def stopwatch(what: str, seconds: float | None = None) -> Iterator[None]:
+    """On a terminal, how long something has taken, and how much of its time is left."""
+    from rich import progress
+    from rich.text import Text
+
+    class Left(progress.ProgressColumn):
+        max_refresh = 0.5
+
+        def render(self, task: progress.Task) -> Text:
+            left = max(0, round((seconds or 0) - (task.elapsed or 0)))
+            return Text("" if seconds is None else f", at most {left} s left", "cyan")
+
+    err = Console(stderr=True)
+    columns = (progress.SpinnerColumn(), progress.TextColumn(what))
+    elapsed = (progress.TimeElapsedColumn(), progress.TextColumn("elapsed"), Left())
+    with progress.Progress(
+        *columns, *elapsed, console=err, transient=True, disable=not err.is_terminal
+    ) as bar:
+        bar.add_task(what, total=None)
+        yield
+
+
+@contextlib.contextmanager
 def progress_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
     """A function to call with how much is done of how much; it shows a bar and the time left."""
     from rich import progress

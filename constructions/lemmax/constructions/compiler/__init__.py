@@ -28,8 +28,12 @@ files. Nothing is learnt or searched here.
 """
 
 from lemmax.constructions.compiler.answers import Recall, recall
-from lemmax.constructions.compiler.compiling import CompiledDatabase, compile_database
-from lemmax.constructions.compiler.files import load_layer, save
+from lemmax.constructions.compiler.compiling import (
+    CompiledDatabase,
+    checked_threshold,
+    compile_database,
+)
+from lemmax.constructions.compiler.files import load, load_layer, save
 from lemmax.constructions.compiler.planning import (
     Dimensions,
     Method,
@@ -44,8 +48,10 @@ __all__ = [
     "Method",
     "Recall",
     "applicable",
+    "checked_threshold",
     "compile_database",
     "dimensions",
+    "load",
     "load_layer",
     "lower_bounds",
     "recall",

@@ -19,7 +19,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.balls import ceiling_above
-from lemmax.theory.numbers.matrices import rational
+from lemmax.theory.numbers.matrices import decimal
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.memorization import Memorization, memorizes
 
@@ -97,12 +97,13 @@ class CompiledDatabase(Typeset):
         return self.layer.to_torch(dtype)
 
 
-def compile_database(db: Database, tau: Any | None = None) -> CompiledDatabase:
+def compile_database(db: Any, tau: Any | None = None) -> CompiledDatabase:
     """Exact rational weights of an attention layer that memorizes a database.
 
     Every fact (k, q, v) gets strictly the largest logit over the whole vocabulary, and with τ a
     probability of at least τ. Among the constructions that apply, the one with the fewest
-    non-embedding parameters is taken, then the one with the smallest d_model.
+    non-embedding parameters is taken, then the one with the smallest d_model. ``db`` is a database
+    or whatever :meth:`Database.of` takes, such as a frame.
 
     Cost: |facts| · |tokens| · d_model word operations for the check that is always made.
 
@@ -115,14 +116,20 @@ def compile_database(db: Database, tau: Any | None = None) -> CompiledDatabase:
     >>> compiled.recall("b", "f").answer
     'y'
     """
-    threshold = _threshold(tau)
+    threshold = checked_threshold(tau)
+    db = Database.of(db)
     method = cheapest(db)
     layer = BUILDERS[method](db)
     return CompiledDatabase(db, method, _decide(layer, db, threshold))
 
 
-def _threshold(tau: Any | None) -> fmpq | None:
-    threshold = None if tau is None else rational(tau)
+def checked_threshold(tau: Any | None) -> fmpq | None:
+    """τ as a rational number; a float means the decimal that it prints.
+
+    >>> checked_threshold(0.99)
+    99/100
+    """
+    threshold = None if tau is None else decimal(tau)
     if threshold is not None and not 0 < threshold < 1:
         raise LemmaxError(f"The threshold must lie strictly between 0 and 1, not {threshold}.")
     return threshold

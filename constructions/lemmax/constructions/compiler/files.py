@@ -14,6 +14,7 @@ from lemmax.constructions.compiler.compiling import CompiledDatabase
 from lemmax.constructions.reading import regular_bytes
 from lemmax.theory.certificates.writing import sha256, write_certificate
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer, Head
 
@@ -58,13 +59,19 @@ def load_layer(path: str | Path) -> AttentionLayer:
     that of a trained layer, must be accepted by the checker: the layer knows the facts that stand
     beside it. What is not a certificate is refused with one sentence, before it can cost much.
     """
+    return load(path)[0]
+
+
+def load(path: str | Path) -> tuple[AttentionLayer, Database]:
+    """The layer of a file, as :func:`load_layer` reads it, and the facts that it knows."""
     document = _document(path)
     note = document.pop("note", "")
     try:
         if isinstance(note, str) and note.startswith(_DIGEST):
             if note != f"{_DIGEST}{sha256(document)}":
                 raise LemmaxError(f"{path} was edited: its contents do not match its digest.")
-            return read_layer(document["layer"])
+            layer = read_layer(document["layer"])
+            return layer, _facts(path, layer, document["facts"])
         layer = read_layer(document["layer"])
         verdict = checker.check({**document, "note": note})
     except checker.NotACertificate as error:
@@ -73,7 +80,24 @@ def load_layer(path: str | Path) -> AttentionLayer:
         raise LemmaxError(str(error) if str(path) in str(error) else f"{path}: {error}") from None
     if not verdict.holds:
         raise LemmaxError(f"{path} was edited, or never held: {verdict.steps[-1].rstrip('.')}.")
-    return layer
+    return layer, _facts(path, layer, document["facts"])
+
+
+def _facts(path: str | Path, layer: AttentionLayer, places: object) -> Database:
+    """The facts of a certificate, which writes tokens as their numbers."""
+    numbers, facts = range(len(layer.tokens)), []
+    for fact in places if isinstance(places, list) else [None]:
+        if (
+            not isinstance(fact, list)
+            or len(fact) != 3
+            or not all(type(t) is int and t in numbers for t in fact)
+        ):
+            raise LemmaxError(f"{path} is not a layer file: a fact is three numbers of tokens.")
+        facts.append((layer.tokens[fact[0]], layer.tokens[fact[1]], layer.tokens[fact[2]]))
+    try:
+        return Database.from_triples(facts)
+    except LemmaxError as error:
+        raise LemmaxError(f"{path} is not a layer file: {error}") from None
 
 
 def _document(path: str | Path) -> dict[str, Any]:

@@ -1,7 +1,10 @@
 """The independent checker as one file that can be given away: ``checker.pyz``."""
 
+import io
 from pathlib import Path
 from zipfile import ZipFile, ZipInfo
+
+from lemmax.theory.files import write_bytes
 
 FOLDER = Path(__file__).parents[2] / "checker"
 
@@ -21,10 +24,11 @@ def write_checker(target: Path) -> Path:
     >>> run.returncode
     0
     """
-    with target.open("wb") as stream:
-        stream.write(b"#!/usr/bin/env python3\n")
-        with ZipFile(stream, "w") as archive:
-            for path in checker_sources():
-                entry = ZipInfo(path.relative_to(FOLDER).as_posix())  # dated 1980
-                archive.writestr(entry, path.read_bytes())
+    stream = io.BytesIO(b"#!/usr/bin/env python3\n")
+    stream.seek(0, io.SEEK_END)
+    with ZipFile(stream, "a") as archive:
+        for path in checker_sources():
+            entry = ZipInfo(path.relative_to(FOLDER).as_posix())  # dated 1980
+            archive.writestr(entry, path.read_bytes())
+    write_bytes(target, stream.getvalue())
     return target

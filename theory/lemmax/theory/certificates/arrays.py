@@ -1,4 +1,4 @@
-"""The exact arrays inside a certificate, and how a paper shows them."""
+"""The exact arrays inside a certificate, under their paths."""
 
 from __future__ import annotations
 
@@ -7,8 +7,6 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any, TypeAlias
 
-from lemmax.theory.latex import dotted, latex_matrix, latex_number, latex_text, weights
-
 Array: TypeAlias = "Fraction | list[Array]"
 
 _NUMBER = re.compile(
@@ -16,7 +14,6 @@ _NUMBER = re.compile(
 )
 _WORDS = frozenset(("format", "version", "kind", "claim", "statement", "note", "tokens", "unit"))
 _WITNESS = frozenset(("lower", "upper", "facts", "proof"))  # what convinces a checker, not a reader
-_ROWS, _COLUMNS, _PAGE = 7, 9, 18
 
 
 def exact_arrays(certificate: Mapping[str, Any]) -> dict[str, Array]:
@@ -92,59 +89,3 @@ def short_name(path: str) -> str:
         if path.startswith(prefix):
             return path.removeprefix(prefix)
     return path
-
-
-# -- LaTeX -------------------------------------------------------------------------------------
-
-
-def certificate_formula(certificate: Mapping[str, Any]) -> str:
-    """The objects of a certificate below each other, and what a refutation says of them."""
-    objects: list[str] = []
-    heads: dict[int, dict[str, str]] = {}
-    for path, array in shown(certificate).items():
-        short = short_name(path)
-        weight = re.fullmatch(r"heads\.(\d+)\.(W_[QKVO])", short)
-        if weight:
-            heads.setdefault(int(weight[1]), {})[weight[2]] = _latex(array)
-        else:
-            objects.append(rf"{_symbol(short)} &= {_latex(array)}")
-    said: list[str] = []
-    statement = certificate.get("statement")
-    if isinstance(statement, dict):
-        for hypothesis in statement.get("hypotheses", ()):
-            said.append(rf"\text{{although }} & \texttt{{{latex_text(hypothesis)}}}")
-        conclusion = latex_text(str(statement.get("conclusion", "")))
-        said.append(rf"\text{{false: }} & \texttt{{{conclusion}}}")
-    return weights(_fitting(objects), [heads[h] for h in sorted(heads)], last=said)
-
-
-def _fitting(lines: list[str]) -> list[str]:
-    """As many lines as fit on a page, and how many are left to the certificate."""
-    height = 0
-    for count, line in enumerate(lines):
-        height += 1 + line.count(r" \\ ")
-        if height > _PAGE:
-            rest = len(lines) - count
-            return [*lines[:count], rf"& \text{{and {rest} more in the certificate}}"]
-    return lines
-
-
-def _symbol(name: str) -> str:
-    plain = re.fullmatch(r"([A-Za-z])(?:_([A-Za-z0-9]))?", name)
-    if plain:
-        return name
-    return rf"\texttt{{{latex_text(name)}}}"
-
-
-def _latex(array: Array) -> str:
-    if isinstance(array, Fraction):
-        return latex_number(array)
-    depth = len(shape(array))
-    if depth == 1:
-        entries = [latex_number(x) for x in array if isinstance(x, Fraction)]
-        return r"\left(" + ", ".join(dotted(entries, _COLUMNS, r"\dots")) + r"\right)"
-    if depth == 2:
-        rows = [row for row in array if isinstance(row, list)]
-        cells = [[latex_number(x) for x in row if isinstance(x, Fraction)] for row in rows]
-        return latex_matrix(cells, _ROWS, _COLUMNS)
-    return r",\ ".join(dotted([_latex(inner) for inner in array], 5, r"\dots"))

@@ -45,7 +45,7 @@ class Certificate(dict[str, Any], Typeset):
 
     def formula(self) -> str:
         """The objects of the certificate, shortened where they are large."""
-        from lemmax.theory.certificates.arrays import certificate_formula
+        from lemmax.theory.certificates.formulas import certificate_formula
 
         return certificate_formula(self)
 

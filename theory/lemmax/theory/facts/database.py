@@ -16,7 +16,9 @@ from typing import TYPE_CHECKING, Any
 
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.frames import frame_rows, is_frame
-from lemmax.theory.facts.layouts import HEADER, Fact, Layout, Reading, Token, interpret, is_empty
+from lemmax.theory.facts.layouts import HEADER, Layout, Reading, interpret, is_empty
+from lemmax.theory.facts.layouts import Fact as Fact
+from lemmax.theory.facts.layouts import Token as Token
 from lemmax.theory.facts.readers import read_facts
 from lemmax.theory.files import write_text
 from lemmax.theory.latex import ROWS, Typeset, latex_text

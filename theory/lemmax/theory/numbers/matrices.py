@@ -63,6 +63,18 @@ def rational(value: Any, *, floats: bool = False) -> fmpq:
     raise NotExact(f"{value!r} of type {type(value).__name__} is not an exact rational number.")
 
 
+def decimal(value: Any) -> fmpq:
+    """The rational number that ``value`` denotes, a float being the decimal that it prints.
+
+    For thresholds that a person types; entries of matrices are never read in this way.
+
+    >>> decimal(0.99), decimal("1/3")
+    (99/100, 1/3)
+    """
+    value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+    return rational(repr(value) if isinstance(value, float) else value)
+
+
 def fraction(value: fmpq | fmpz | int) -> Fraction:
     """The same number as a standard :class:`~fractions.Fraction`.
 

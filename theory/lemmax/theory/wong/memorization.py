@@ -26,7 +26,7 @@ from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, latex_number
 from lemmax.theory.numbers.balls import ceiling_above, floor_below, precisions
-from lemmax.theory.numbers.matrices import rational
+from lemmax.theory.numbers.matrices import decimal
 from lemmax.theory.wong.layer import AttentionLayer
 
 Fact: TypeAlias = tuple[Hashable, Hashable, Hashable]
@@ -106,7 +106,7 @@ def memorizes(layer: AttentionLayer, facts: Iterable[Fact], tau: Any | None = No
     listed = tuple((k, q, v) for k, q, v in facts)
     if not listed:
         raise LemmaxError("There are no facts to memorize.")
-    threshold = None if tau is None else rational(tau)
+    threshold = None if tau is None else decimal(tau)
     if threshold is not None and not 0 < threshold < 1:
         raise LemmaxError(f"The threshold must lie strictly between 0 and 1, not {threshold}.")
     for fact in listed:
