@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import re
 from collections import defaultdict
-from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -85,7 +84,8 @@ def can_hold(path: Path, words: tuple[str, ...]) -> bool:
     if name.partition("/")[0] in SOURCES:  # doctests are named after functions and classes
         names = re.findall(r"^\s*(?:def|class)\s+(\w+)", text_of(path), re.MULTILINE)
         return any(word in each for word in words for each in names)
-    return any(word in text_of(path) for word in words)
+    names = re.sub(r'"""(?s:.*?)"""|mark\.claim\([^)]*\)|#.*', "", text_of(path))
+    return any(word in names for word in words)
 
 
 # -- packages that are not installed ------------------------------------------------------------
@@ -129,10 +129,13 @@ def lazy_names(package: str) -> dict[str, str]:
     }
 
 
-def own_files(module: str) -> Iterator[Path]:
+@cache
+def own_files(module: str) -> frozenset[Path]:
+    """The files of a module of lemmax; none for other packages and for names in a module."""
     place = module.replace(".", "/")
-    for source in SOURCES:
-        yield from (ROOT / source / f"{place}.py", ROOT / source / place / "__init__.py")
+    either = (f"{place}.py", f"{place}/__init__.py") if module.startswith("lemmax.") else ()
+    files = (ROOT / source / name for source in SOURCES for name in either)
+    return frozenset(file for file in files if file.is_file())
 
 
 def missing(path: Path) -> str | None:
@@ -145,9 +148,8 @@ def missing(path: Path) -> str | None:
             package = name.partition(".")[0]
             if package != "lemmax" and not installed(package):
                 return package
-            known = {f for f in own_files(name) if f.is_file()} if package == "lemmax" else set()
-            left += known - seen
-            seen |= known
+            left += own_files(name) - seen
+            seen |= own_files(name)
     return None
 
 

@@ -8,7 +8,17 @@ next to nothing and loads neither torch, cvxpy, matplotlib nor scipy.
 1
 """
 
+from typing import Any
+
 import lazy_loader
 
 # The public names and their modules stand once, in __init__.pyi.
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+_public, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+
+
+def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from lemmax.theory.version import __version__
+
+        return __version__
+    return _public(name)

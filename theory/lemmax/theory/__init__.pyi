@@ -24,4 +24,5 @@ from .wong.layer import AttentionLayer as AttentionLayer, Head as Head
 from .wong.layer_ranks import LayerShape as LayerShape, layer_grid as layer_grid
 from .wong.layer_tensors import LayerTensor as LayerTensor, layer_tensor as layer_tensor
 from .wong.memorization import Memorization as Memorization, memorizes as memorizes
-from .version import __version__ as __version__
+
+__version__: str

@@ -65,6 +65,10 @@ class Typeset:
         """The mathematics alone, for math mode."""
         raise NotImplementedError
 
+    def _repr_latex_(self) -> str:
+        """What a notebook shows."""
+        return rf"$\displaystyle {self.formula()}$"
+
     def comments(self) -> tuple[str, ...]:
         """What else the source should say above the display."""
         return ()

@@ -51,6 +51,13 @@ class CompiledDatabase(Typeset):
     method: Method
     memorization: Memorization
 
+    def __repr__(self) -> str:
+        told = self.dims
+        return f"CompiledDatabase({len(self.database)} facts, {self.method}, {told})"
+
+    def _repr_html_(self) -> str:
+        return self.memorization._repr_html_() + self.layer._repr_html_()
+
     @property
     def layer(self) -> AttentionLayer:
         """The layer with its exact weights."""

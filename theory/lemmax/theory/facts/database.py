@@ -22,6 +22,7 @@ from lemmax.theory.facts.layouts import Token as Token
 from lemmax.theory.facts.readers import read_facts
 from lemmax.theory.files import write_text
 from lemmax.theory.latex import ROWS, Typeset, latex_text
+from lemmax.theory.shown import counted, html_table, shortened
 
 if TYPE_CHECKING:
     import numpy as np
@@ -138,6 +139,20 @@ class Database(Typeset):
             f"{type(data).__name__} holds no facts: give a Database, a file, a frame, "
             "{subject: {predicate: object}} or triples."
         )
+
+    def __repr__(self) -> str:
+        return shortened(self, self._summary())
+
+    def _summary(self) -> str:
+        sizes = (
+            counted(len(self.keys), "key"),
+            counted(len(self.queries), "query", "queries"),
+            counted(len(self.values), "value"),
+        )
+        return f"{counted(len(self), 'fact')}: {', '.join(sizes)}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self._summary()}</p>{html_table(self.triples, HEADER)}"
 
     # -- looking at it -----------------------------------------------------------------------
     @cached_property

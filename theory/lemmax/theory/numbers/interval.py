@@ -35,6 +35,15 @@ class Interval:
         """The rank, or None while the bounds differ."""
         return self.lower if self.lower == self.upper else None
 
+    def _sentence(self) -> str:
+        """What is known, in words."""
+        if self.rank is not None:
+            return f"rank {self.rank}"
+        return f"{self.lower} ≤ rank ≤ {self.upper}"
+
+    def _repr_html_(self) -> str:
+        return f"<p>{self._sentence()}</p>"
+
     def known(self, name: str) -> int:
         """The rank, for a certificate that only an exact one has."""
         if self.rank is None:

@@ -29,6 +29,7 @@ from lemmax.theory.numbers.kruskal_search import by_search
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, flint_matrix, integer_matrix
 from lemmax.theory.numbers.primes import primes
 from lemmax.theory.numbers.rank import certified_rank
+from lemmax.theory.shown import shortened
 
 _BUDGET = 300_000_000  # entries that the search may touch before it leaves an interval
 
@@ -49,6 +50,9 @@ class KruskalRank(Interval, Typeset):
     upper: int
     method: Literal["dual", "search"]
     dependent: tuple[int, ...]
+
+    def __repr__(self) -> str:
+        return shortened(self, self._sentence())
 
     def certificate(self) -> Certificate:
         """A ``kruskal-rank`` certificate; only an exact value has one."""

@@ -8,6 +8,7 @@ for it by name (``floats=True``); it then means the dyadic rational that its bit
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from numbers import Rational
@@ -17,6 +18,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.errors import NotExact, ShapeError
 from lemmax.theory.latex import Typeset, latex_matrix, latex_number
+from lemmax.theory.shown import LONGEST, html_table
 
 if TYPE_CHECKING:
     import numpy as np
@@ -111,12 +113,24 @@ def flint_matrix(data: MatrixLike, *, floats: bool = False) -> fmpz_mat | fmpq_m
             raise ShapeError("A matrix needs at least one row and one column.")
         return data
     rows = _rows(data)
-    dtype: Any = getattr(data, "dtype", None)
-    if dtype is not None and dtype.kind in "iu":
+    # dtypes of torch have no kind
+    if getattr(getattr(data, "dtype", None), "kind", "O") in "iu":
         return fmpz_mat(rows)
     if all(type(entry) is int for row in rows for entry in row):
         return fmpz_mat(rows)
     return fmpq_mat([[rational(entry, floats=floats) for entry in row] for row in rows])
+
+
+def _places(index: Any, length: int) -> tuple[Sequence[int], bool]:
+    """The positions that an index names, and whether it is a single one."""
+    if isinstance(index, slice):
+        return range(length)[index], False
+    if not hasattr(index, "__index__"):
+        return [range(length)[operator.index(i)] for i in index], False
+    place = operator.index(index)
+    if not -length <= place < length:
+        raise IndexError(f"There is no row or column {place}: the length is {length}.")
+    return [place % length], True
 
 
 class Matrix(Typeset):
@@ -125,6 +139,8 @@ class Matrix(Typeset):
     >>> M = Matrix([[1, 2], ["1/2", 0]])
     >>> M.shape, M[1, 0], (M @ M)[0, 0]
     ((2, 2), 1/2, 2)
+    >>> M[0], M[:, 0], M[-1, -1]
+    ((Fraction(1, 1), Fraction(2, 1)), (Fraction(1, 1), Fraction(1, 2)), 0)
     >>> M == Matrix(M.rows()), hash(M) == hash(Matrix(M.rows()))
     (True, True)
     """
@@ -167,19 +183,33 @@ class Matrix(Typeset):
         return Matrix(self._flint.transpose())
 
     @overload
+    def __getitem__(self, key: int) -> tuple[Fraction, ...]: ...
+    @overload
+    def __getitem__(self, key: slice) -> Matrix: ...
+    @overload
     def __getitem__(self, key: tuple[int, int]) -> fmpq: ...
+    @overload
+    def __getitem__(self, key: tuple[int, slice] | tuple[slice, int]) -> tuple[Fraction, ...]: ...
+    @overload
+    def __getitem__(self, key: tuple[slice, slice]) -> Matrix: ...
     @overload
     def __getitem__(self, key: tuple[Sequence[int], Sequence[int]]) -> Matrix: ...
 
-    def __getitem__(
-        self, key: tuple[int, int] | tuple[Sequence[int], Sequence[int]]
-    ) -> fmpq | Matrix:
-        i, j = key
-        if isinstance(i, int) and isinstance(j, int):
-            return self._flint[i, j]
-        if isinstance(i, int) or isinstance(j, int):
-            raise ShapeError("Index a Matrix with two integers or with two lists of indices.")
+    def __getitem__(self, key: Any) -> fmpq | Matrix | tuple[Fraction, ...]:
+        """An entry, a row, a column or a submatrix; negative indices count from the end."""
+        first, second = key if isinstance(key, tuple) else (key, slice(None))
+        i, one_row = _places(first, self.shape[0])
+        j, one_column = _places(second, self.shape[1])
+        if one_row and one_column:
+            return self._flint[i[0], j[0]]
+        if one_row or one_column:
+            if not (isinstance(first, slice) or isinstance(second, slice)):
+                raise ShapeError("Index a Matrix with two integers or with two lists of indices.")
+            return tuple(fraction(self._flint[a, b]) for a in i for b in j)
         return Matrix([[self._flint[a, b] for b in j] for a in i])
+
+    def __len__(self) -> int:
+        return self.shape[0]
 
     def __iter__(self) -> Iterator[tuple[Fraction, ...]]:
         return iter(self.rows())
@@ -213,7 +243,48 @@ class Matrix(Typeset):
         return hash(self.rows())
 
     def __repr__(self) -> str:
-        return f"Matrix({[[str(x) for x in row] for row in self._flint.tolist()]})"
+        rows, columns = self.shape
+        if rows * columns > LONGEST:
+            return f"Matrix({rows} × {columns})"
+        full = f"Matrix({[[str(x) for x in row] for row in self._flint.tolist()]})"
+        return full if len(full) <= LONGEST else f"Matrix({rows} × {columns})"
+
+    def _repr_html_(self) -> str:
+        return html_table(self._flint.tolist())
+
+    def tolist(self) -> list[list[Fraction]]:
+        """The entries as lists of standard fractions."""
+        return [list(row) for row in self.rows()]
+
+    def to_sympy(self) -> Any:
+        """The same matrix for sympy, exact.
+
+        >>> Matrix([["1/2", 3]]).to_sympy()
+        Matrix([[1/2, 3]])
+        """
+        import sympy
+
+        return sympy.Matrix(
+            [[sympy.Rational(int(x.p), int(x.q)) for x in row] for row in self._flint.tolist()]
+        )
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
+        """An exact array: int64 where every entry is a short integer, else fractions.
+
+        ``np.asarray(M, dtype=float)`` rounds each entry once.
+        """
+        import numpy as np
+
+        if copy is False:
+            raise ValueError("A Matrix has no array that could be shared.")
+        if dtype is not None and np.dtype(dtype).kind == "f":
+            return self.to_numpy().astype(dtype)
+        entries = self.tolist()
+        short = all(x.denominator == 1 and -(2**63) <= x < 2**63 for row in entries for x in row)
+        exact = np.array(entries, dtype=object)
+        if short:
+            exact = np.array([[int(x) for x in row] for row in entries], dtype=np.int64)
+        return exact if dtype is None else exact.astype(dtype)
 
     def to_numpy(self) -> NDArray[np.float64]:
         """The nearest float64 matrix."""

@@ -38,6 +38,13 @@ class RankResult(Typeset):
     rank: int
     method: Literal["full", "elimination", "hadamard"]
 
+    def __repr__(self) -> str:
+        rows, columns = self.matrix.nrows(), self.matrix.ncols()
+        return f"RankResult(rank {self.rank} of a {rows} × {columns} matrix, by {self.method})"
+
+    def _repr_html_(self) -> str:
+        return f"<p>rank {self.rank}</p>"
+
     def certificate(self) -> Certificate:
         """A dictionary that the independent checker accepts. Cost: one exact linear solve."""
         rows, columns, prime = pivots(integer_matrix(self.matrix), self.rank)

@@ -21,6 +21,7 @@ from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 from lemmax.theory.numbers.primes import MERSENNE_61, primes
 from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
 from lemmax.theory.numbers.row_maps import Unit
+from lemmax.theory.shown import shortened
 
 _BUDGET_BITS = 40_000_000  # the largest specialised matrix that softmax_rank will eliminate
 
@@ -39,6 +40,9 @@ class SoftmaxRank(Interval, Typeset):
     lower: int
     upper: int
     method: str
+
+    def __repr__(self) -> str:
+        return shortened(self, self._sentence())
 
     def certificate(self) -> Certificate:
         """A ``softmax-rank`` certificate; only an exact rank has one."""

@@ -67,6 +67,10 @@ class TensorRank(Interval, Typeset):
     stopped: bool = False
     real: RealDecomposition | None = None
 
+    def __repr__(self) -> str:
+        shape = _times(self.array.shape)
+        return f"TensorRank({self._sentence()} over {self.field} of a {shape} tensor)"
+
     @property
     def lower(self) -> int:
         """A proved lower bound: every step is recomputed by the independent checker."""

@@ -27,6 +27,7 @@ from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset, weights
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 from lemmax.theory.numbers.row_maps import Unit
+from lemmax.theory.shown import counted, html_table, shortened
 from lemmax.theory.wong.logit_rows import LogitRow
 
 if TYPE_CHECKING:
@@ -64,6 +65,10 @@ class Head:
             given = getattr(self, name).shape
             if given != shape:
                 raise ShapeError(f"{name} has shape {given}, but its head needs {shape}.")
+
+    def matrices(self) -> tuple[Matrix, Matrix, Matrix, Matrix]:
+        """W_Q, W_K, W_V and W_O."""
+        return self.W_Q, self.W_K, self.W_V, self.W_O
 
     @property
     def d_qk(self) -> int:
@@ -309,6 +314,19 @@ class AttentionLayer(Typeset):
             )
             error += _gamma(len(self.heads) + 2) * (total + error)
             return arb(error.upper())
+
+    def __repr__(self) -> str:
+        heads = counted(len(self.heads), "head")
+        sizes = f"d_model={self.d_model}, d_vo={self.d_vo}, d_qk={self.d_qk}"
+        return shortened(self, f"{counted(len(self.tokens), 'token')}, {heads}, {sizes}")
+
+    def _repr_html_(self) -> str:
+        matrices = {"W_E": self.W_E, "W_U": self.W_U}
+        for number, head in enumerate(self.heads, 1):
+            parts = zip(("W_Q", "W_K", "W_V", "W_O"), head.matrices(), strict=True)
+            matrices |= {f"{name} of head {number}": matrix for name, matrix in parts}
+        rows = [(name, "{} × {}".format(*m.shape)) for name, m in matrices.items()]
+        return f"<p>{counted(len(self.tokens), 'token')}</p>{html_table(rows, ('weights', 'size'))}"
 
     def formula(self) -> str:
         """Every weight matrix as an aligned display."""

@@ -27,6 +27,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset, latex_number
 from lemmax.theory.numbers.balls import ceiling_above, floor_below, precisions
 from lemmax.theory.numbers.matrices import decimal
+from lemmax.theory.shown import counted, html_table, shortened
 from lemmax.theory.wong.layer import AttentionLayer
 
 Fact: TypeAlias = tuple[Hashable, Hashable, Hashable]
@@ -65,6 +66,17 @@ class Memorization(Typeset):
     def accuracy(self) -> fmpq:
         """The share of memorized facts."""
         return 1 - fmpq(len(self.missed), len(self.facts))
+
+    def __repr__(self) -> str:
+        return shortened(self, self._sentence())
+
+    def _sentence(self) -> str:
+        at = "" if self.tau is None else f", each with probability at least {self.tau}"
+        return f"{len(self.facts) - len(self.missed)} of {counted(len(self.facts), 'fact')}{at}"
+
+    def _repr_html_(self) -> str:
+        missed = html_table(self.missed, ("subject", "predicate", "object")) if self.missed else ""
+        return f"<p>{'holds' if self.holds else 'fails'}: {self._sentence()}</p>{missed}"
 
     def formula(self) -> str:
         """How many facts the layer memorizes, and its weights."""

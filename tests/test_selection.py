@@ -1,0 +1,54 @@
+"""``pytest -k proposition`` opens few files and misses no test."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from lemmax.theory.ledger.gathering import base
+from lemmax.theory.ledger.proofs import find_proofs
+
+ROOT = Path(__file__).parents[1]
+
+
+def collected(*arguments: str) -> tuple[set[str], str]:
+    """The node ids that pytest collects, and its last line."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "--co", "-q", "-p", "no:cacheprovider", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+    lines = done.stdout.splitlines()
+    return {line for line in lines if "::" in line and " " not in line.partition("::")[0]}, lines[
+        -1
+    ]
+
+
+@pytest.fixture(scope="module")
+def everything() -> set[str]:
+    return collected()[0]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["proposition", "lemma", "theorem"])
+def test_a_kind_of_statement_is_found_whole(kind: str, everything: set[str]) -> None:
+    few, told = collected("-k", kind)
+    words = ("lemma_", "lemma-") if kind == "lemma" else (kind,)
+    named = {test for test in everything if any(word in test.lower() for word in words)}
+    pages = {test.partition("::")[0] for test in named if test.startswith("docs/")}
+    proofs = find_proofs([ROOT / "docs" / "proofs"])
+    steps = {
+        base(test)
+        for proof in proofs
+        if proof.path.relative_to(ROOT).as_posix() in pages
+        for test in proof.tests
+    }
+    assert few == named | {test for test in everything if base(test) in steps}
+    assert len(named) > 20
+    opened = int(told.split("/")[1].split()[0])
+    assert opened < len(everything) / 3
