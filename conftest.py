@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -33,12 +33,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--open-all", action="store_true", help="look for -k words in files that cannot hold them"
     )
+    group.addoption("--screen", action="store_true", help="the verdicts at the end on one screen")
 
 
 def pytest_configure(config: pytest.Config) -> None:
     # Every path of this project contains the word: lemmas are meant, not lemmax.
     asked = config.option.keyword
     config.option.keyword = re.sub(r"\blemma\b", "(lemma_ or lemma-)", asked, flags=re.IGNORECASE)
+
+
+def pytest_sessionstart(session: pytest.Session) -> None:
+    if session.config.getoption("--screen"):  # instead of a line per claim
+        session.config.pluginmanager.get_plugin("lemmax-gatherer").touched = list
 
 
 # -- `-k proposition`: open what can hold one --------------------------------------------------
@@ -205,11 +211,46 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
             if isinstance(report, pytest.TestReport):
                 folder = report.nodeid.partition("::")[0].split("/")
                 seconds["/".join(folder[: 1 if folder[0] in SOURCES else 2])] += report.duration
-    if sum(seconds.values()) < 60:
-        return
+    if config.getoption("--screen"):
+        show_screen(terminalreporter, config)
+    elif sum(seconds.values()) > 60:
+        show_seconds(terminalreporter, seconds)
+
+
+def show_seconds(terminalreporter: Any, seconds: dict[str, float]) -> None:
     terminalreporter.section("seconds per folder")
     for folder, spent in sorted(seconds.items(), key=lambda pair: -pair[1]):
         allowed = BUDGET.get(folder)
         over = allowed is not None and spent > allowed
         budget = "" if allowed is None else f" of {allowed}" + (", over its budget" if over else "")
         terminalreporter.write_line(f"{spent:7.0f} s{budget}  {folder}", yellow=over)
+
+
+# -- one screen -------------------------------------------------------------------------------
+
+
+def show_screen(terminalreporter: Any, config: pytest.Config) -> None:
+    """Verdicts per paper, what was left out and why, and where to read more."""
+    ledger = config.pluginmanager.get_plugin("lemmax-gatherer").ledger
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for entry in ledger.values():
+        if entry.claim.kind != "D":
+            counts[entry.claim.id.partition("/")[0]][entry.verdict] += 1
+    total: Counter[str] = sum(counts.values(), Counter())
+    verdicts = [verdict for verdict, _ in total.most_common()]
+    write = terminalreporter.write_line
+    terminalreporter.section("verdicts")
+    write("          " + "".join(f"{verdict:>{len(verdict) + 2}}" for verdict in verdicts))
+    for paper, row in sorted(counts.items()):
+        write(f"{paper:<10}" + "".join(f"{row[v] or '-':>{len(v) + 2}}" for v in verdicts))
+    skipped: Counter[str] = Counter()
+    for report in terminalreporter.stats.get("skipped", []):
+        reason = report.longrepr[2] if isinstance(report.longrepr, tuple) else str(report.longrepr)
+        skipped[reason.removeprefix("Skipped: ")] += 1
+    for reason, number in skipped.most_common():
+        write(f"left out, {number} tests: {reason}")
+    write("left out: training, which `make test` does; results that ship are judged as recorded")
+    write(
+        "A claim: lemmax claims wong/proposition-3.6    All: lemmax claims    Proofs: docs/proofs"
+    )
+    write("Re-check the certificates that ship: lemmax verify    The ledger anew: make ledger")
