@@ -15,9 +15,10 @@ from lemmax.constructions import compile_database
 from lemmax.constructions.countries import countries
 
 TARGET = Path(__file__).with_suffix(".svg")
-WIDTH, HEIGHT, LEFT, BOTTOM = 820, 430, 70, 370
+WIDTH, HEIGHT, LEFT, MIDDLE = 820, 410, 40, 225
 COLOURS = {"capital": "#4c78a8", "currency": "#e4572e", "continent": "#2a9d5c"}
 NAMED = (("Singapore", "continent"), ("Japan", "currency"), ("Zambia", "capital"))
+UP = NAMED[1:2]
 
 
 def outputs() -> list[tuple[str, str, str, int, float]]:
@@ -48,48 +49,49 @@ def picture() -> str:
     most = max(n for *_, n, _ in rows)
     assert max(abs(s - n) for *_, n, s in rows) < 0.5, "a value is not the nearest one"
 
-    def place(n: float, s: float) -> tuple[float, float]:
-        scale = (BOTTOM - 60) / most
-        return LEFT + n / most * (WIDTH - LEFT - 250), BOTTOM - s * scale
+    def place(n: float, off: float) -> tuple[float, float]:
+        return LEFT + n / most * (WIDTH - LEFT - 20), MIDDLE - off * 260
 
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {HEIGHT}" '
         'font-family="sans-serif" font-size="13">',
         f'<rect width="{WIDTH}" height="{HEIGHT}" fill="white"/>',
-        f'<text x="{LEFT}" y="30" font-size="17" font-weight="bold">{len(rows)} facts about '
+        f'<text x="20" y="28" font-size="17" font-weight="bold">{len(rows)} facts about '
         "the world in one attention head with 18 parameters</text>",
+        '<text x="20" y="50">One dot per fact. The head turns country and question into one '
+        "number; the value with the nearest number is the answer.</text>",
     ]
-    for *_, predicate, _, n, s in rows:
-        x, y = place(n, s)
-        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2" fill="{COLOURS[predicate]}"/>')
-    for k, q, v, n, s in rows:
-        if (k, q) in NAMED:
-            x, y = place(n, s)
-            lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="none" stroke="black"/>')
-            told = escape(f"{k}, {q}: {v}")
-            lines.append(f'<text x="{x + 10:.1f}" y="{y + 5:.1f}">{told}</text>')
-    words = (
-        "One dot per fact. The head mixes",
-        "country and question into one number;",
-        "the value with the nearest number",
-        "is the answer. All of them are right,",
-        "in exact arithmetic, with a certificate",
-        "that a small checker re-checks.",
+    for off in (-0.5, 0, 0.5):
+        x, y = place(0, off)
+        dash = ' stroke-dasharray="6 4"' if off else ""
+        lines.append(f'<path d="M{x} {y:.1f} H{WIDTH - 20}" stroke="#888"{dash}/>')
+    for off, word in ((0.5, "above: a wrong answer"), (-0.5, "below: a wrong answer")):
+        x, y = place(0, off)
+        lines.append(f'<text x="{x + 4}" y="{y + (-6 if off > 0 else 16):.1f}">{word}</text>')
+    for _, predicate, _, n, s in rows:
+        x, y = place(n, s - n)
+        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="2.2" fill="{COLOURS[predicate]}"/>')
+    for (k, q, v, n, s), up in ((row, row[:2] in UP) for row in rows if row[:2] in NAMED):
+        x, y = place(n, s - n)
+        end = MIDDLE + (-70 if up else 70)
+        lines.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="5" fill="none" stroke="black"/>')
+        lines.append(f'<path d="M{x:.1f} {y:.1f} V{end}" stroke="black" stroke-width="0.7"/>')
+        told, side = escape(f"{k}, {q}: {v}"), "end" if n > most / 2 else "start"
+        lines.append(
+            f'<text x="{x:.1f}" y="{end + (-5 if up else 15)}" text-anchor="{side}">{told}</text>'
+        )
+    for number, (predicate, colour) in enumerate(COLOURS.items()):
+        x = WIDTH - 300 + 95 * number
+        lines.append(f'<circle cx="{x}" cy="{HEIGHT - 18}" r="5" fill="{colour}"/>')
+        lines.append(f'<text x="{x + 11}" y="{HEIGHT - 14}">{predicate}</text>')
+    lines.append(
+        f'<text x="{LEFT}" y="{HEIGHT - 14}">number of the right value, 1 to {most}</text>'
     )
-    for line, word in enumerate(words):
-        lines.append(f'<text x="{WIDTH - 235}" y="{150 + 19 * line}">{word}</text>')
-    for line, (predicate, colour) in enumerate(COLOURS.items()):
-        y = 290 + 20 * line
-        lines.append(f'<circle cx="{WIDTH - 229}" cy="{y - 4}" r="5" fill="{colour}"/>')
-        lines.append(f'<text x="{WIDTH - 216}" y="{y}">{predicate}</text>')
-    lines += [
-        f'<path d="M{LEFT} 55 V{BOTTOM} H{WIDTH - 250}" fill="none" stroke="#888"/>',
-        f'<text x="{LEFT}" y="{BOTTOM + 30}">number of the value, 1 to {most}</text>',
-        f'<text transform="translate({LEFT - 20} {BOTTOM}) rotate(-90)">what the head computes'
-        "</text>",
-        "</svg>",
-    ]
-    return "\n".join(lines) + "\n"
+    lines.append(
+        f'<text transform="translate({LEFT - 12} {MIDDLE + 75}) rotate(-90)">what the head is '
+        "off by</text>"
+    )
+    return "\n".join([*lines, "</svg>"]) + "\n"
 
 
 if __name__ == "__main__":
