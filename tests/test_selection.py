@@ -5,6 +5,8 @@ from __future__ import annotations
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
@@ -32,6 +34,38 @@ def collected(*arguments: str) -> tuple[set[str], str]:
 @pytest.fixture(scope="module")
 def everything() -> set[str]:
     return collected()[0]
+
+
+@pytest.mark.parametrize(
+    ("expression", "words"),
+    [
+        ("proposition", ("proposition",)),
+        ("lemma or theorem", ("lemma_", "lemma-", "theorem")),
+        ("Proposition_3_6", ("proposition_3_6",)),
+        ("not proposition", ()),
+        ("proposition and wong", ()),
+        ("rank", ()),
+        ("", ()),
+    ],
+)
+def test_files_are_left_closed_only_for_kinds_of_statements(
+    expression: str, words: tuple[str, ...], pytestconfig: pytest.Config
+) -> None:
+    conftest: Any = next(
+        plugin
+        for plugin in pytestconfig.pluginmanager.get_plugins()
+        if getattr(plugin, "__file__", None) == str(ROOT / "conftest.py")
+    )
+
+    class Config:
+        option = SimpleNamespace(keyword=expression)
+
+        def getoption(self, name: str) -> Any:
+            return self.option.keyword if name == "keyword" else None
+
+    config = Config()
+    conftest.pytest_configure(config)
+    assert conftest.sought(config) == words
 
 
 @pytest.mark.slow
