@@ -145,13 +145,23 @@ def own_files(module: str) -> frozenset[Path]:
     return frozenset(file for file in files if file.is_file())
 
 
+@cache
+def packages(path: Path) -> frozenset[Path]:
+    """The packages of lemmax that a file stands in: they are imported before it."""
+    inits = (folder / "__init__.py" for folder in path.parents if ROOT in folder.parents)
+    return frozenset(init for init in inits if init.is_file())
+
+
 def missing(path: Path) -> str | None:
     """A package that importing a file needs and that is not installed."""
     if all(map(installed, OPTIONAL)):
         return None
     seen, left = {path}, [path]
     while left:
-        for name in sorted(modules(left.pop())):
+        file = left.pop()
+        left += packages(file) - seen
+        seen |= packages(file)
+        for name in sorted(modules(file)):
             package = name.partition(".")[0]
             if package != "lemmax" and not installed(package):
                 return package
@@ -168,10 +178,11 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     path = collection_path
     if not path.is_file() or path.suffix not in (".py", ".md") or ROOT not in path.parents:
         return None
-    if path.name in ("conftest.py", "__main__.py"):
+    name = path.relative_to(ROOT).as_posix()
+    tests = name.startswith(("tests/", *(f"{source}/" for source in SOURCES)))
+    if path.name in ("conftest.py", "__main__.py") or (path.suffix == ".py" and not tests):
         return None
     words = sought(config)
-    name = path.relative_to(ROOT).as_posix()
     if words and not can_hold(path, words) and name not in steps(words):
         return True
     lacking = missing(path) if path.suffix == ".py" else None
@@ -183,7 +194,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
     return [
-        f"left out, for {package} is not installed: {len(files)} files, such as {files[0]}"
+        f"left out, for {package} is not installed: {files[0]}"
+        + (f" and {len(files) - 1} more" if len(files) > 1 else "")
         for package, files in sorted(config.stash.get(LEFT_OUT, {}).items())
     ]
 

@@ -1,4 +1,4 @@
-"""``pytest -k proposition`` opens few files and misses no test."""
+"""``pytest -k`` and a kind of statement opens few files and misses no test."""
 
 from __future__ import annotations
 
@@ -47,6 +47,7 @@ def everything() -> set[str]:
         ("rank", ()),
         ("", ()),
     ],
+    ids=range(7),  # names of kinds would be selected by them
 )
 def test_files_are_left_closed_only_for_kinds_of_statements(
     expression: str, words: tuple[str, ...], pytestconfig: pytest.Config
@@ -69,7 +70,7 @@ def test_files_are_left_closed_only_for_kinds_of_statements(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["proposition", "lemma", "theorem"])
+@pytest.mark.parametrize("kind", ["proposition", "lemma", "theorem"], ids="PLT")
 def test_a_kind_of_statement_is_found_whole(kind: str, everything: set[str]) -> None:
     few, told = collected("-k", kind)
     words = ("lemma_", "lemma-") if kind == "lemma" else (kind,)

@@ -10,7 +10,7 @@ from lemmax.theory.facts.layouts import Cells, Rows
 
 def is_frame(data: object) -> bool:
     """Whether something has columns and rows as a pandas or polars frame has."""
-    return hasattr(data, "columns") and (hasattr(data, "itertuples") or hasattr(data, "iter_rows"))
+    return (hasattr(data, "itertuples") or hasattr(data, "iter_rows")) and hasattr(data, "columns")
 
 
 def frame_rows(frame: Any) -> Rows:
