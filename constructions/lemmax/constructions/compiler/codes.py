@@ -230,9 +230,7 @@ def _split_error(square: int, p: int) -> int:
 
 def _integers(m: int, size: int, arithmetic: Arithmetic, factor: int) -> Code | None:
     """The smallest cube around 0 with ``size`` integer points, or the largest exact one."""
-    base = max(2, round(size ** (1 / m)) - 1)
-    while base**m < size:
-        base += 1
+    base = max(2, _root(size, m))
     code = _cube(m, base, arithmetic, factor)
     if code is None:  # the largest cube that is exact, so that a refusal can name it
         low, high = 1, base
@@ -241,6 +239,15 @@ def _integers(m: int, size: int, arithmetic: Arithmetic, factor: int) -> Code | 
             low, high = (middle, high) if _cube(m, middle, arithmetic, factor) else (low, middle)
         code = _cube(m, low, arithmetic, factor) if low > 1 else None
     return code
+
+
+def _root(size: int, m: int) -> int:
+    """The least n with n^m ≥ size."""
+    low, high = 0, 1 << -(-size.bit_length() // m)
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (low, middle) if middle**m >= size else (middle, high)
+    return high
 
 
 def _cube(m: int, base: int, arithmetic: Arithmetic, factor: int) -> Code | None:
