@@ -5,9 +5,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .arrays import beside
 from .kinds import (
     aot_memorization,
     aot_rank,
+    float_memorization,
     kl_interval,
     kruskal_rank,
     matrix_rank,
@@ -32,6 +34,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "kl-interval": kl_interval.check,
     "multi-head": multi_head.check,
     "kruskal-rank": kruskal_rank.check,
+    "float-memorization": float_memorization.check,
 }
 
 
@@ -88,4 +91,5 @@ def _checked(certificate: object) -> Verdict:
 
 def check_file(path: str | os.PathLike[str]) -> Verdict:
     """Check the certificate in a file; raise NotACertificate if there is none."""
-    return check(read(path))
+    with beside(path):
+        return check(read(path))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _TYPES = {"bfloat16": "BF16", "float16": "F16", "float32": "F32"}
 
-LARGEST_INSIDE = 8_000_000
+LARGEST_INSIDE = 299_000
 """Bytes of arrays that a certificate carries inside itself; larger ones stand in a file."""
 
 

@@ -16,7 +16,7 @@ import math
 from typing import Any, TypeAlias
 
 import numpy as np
-from flint import arb, ctx, fmpq
+from flint import fmpq
 from numpy.typing import NDArray
 
 from lemmax.constructions.compiler.by_codes import CodedLayer
@@ -84,14 +84,12 @@ def decides_over_the_reals(code: Code, heads: int) -> bool:
 
 
 def scale_for(tau: fmpq, tokens: int) -> int:
-    """A power of two s such that gaps of s(1 - 2^-16) give a fact probability τ.
+    """A power of two s: gaps of s(1 - 2^-16) give a fact probability τ, as e^-x < 2^(-23x/16).
 
     >>> scale_for(fmpq(99, 100), 1000)
     16
     """
     scale = 1
-    with ctx.workprec(128):
-        odds = arb(1 / tau - 1)
-        while not tokens * (-scale * (1 - arb(2) ** -16)).exp() < odds:
-            scale *= 2
+    while fmpq(tokens, 1 << (23 * scale * 65535 // (16 * 65536))) > 1 / tau - 1:
+        scale *= 2
     return scale
