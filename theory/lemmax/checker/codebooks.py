@@ -141,7 +141,8 @@ class Codes:
         least = max(layer.sums.least, layer.logits.least)
         if any(self.lo) or 0 in codes:
             return False, "a logit has three terms, or a code is zero"
-        if 2 * max(map(length, codes)) > p:
+        odd = max(abs(c) >> trailing(c) for c in codes)
+        if (odd * odd).bit_length() > p:
             return False, f"products do not fit {p} bits"
         small, large = min(map(abs, codes)), max(map(abs, codes))
         if small * small < 1 << (least + 2 * SHIFT):

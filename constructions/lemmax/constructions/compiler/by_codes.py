@@ -192,6 +192,8 @@ def _codebook(
     low = np.ldexp(-lo.astype(np.float64), 2 * exponents)
     if len(layout.markers) == 2:
         columns[layout.markers[1]] = low
+    elif low.any() and None in layout.hot:  # no second coordinate that every predicate has
+        raise LemmaxError(f"{arithmetic.weights.name} does not hold |c|² in one weight.")
     elif low.any():
         columns[[t for t in layout.hot if t is not None]] = low
     return columns + 0.0  # no -0

@@ -60,6 +60,10 @@ class Arithmetic:
     ) -> Arithmetic:
         """The arithmetic by names; logits are stored like the weights unless told otherwise."""
         weights, sums = number_format(dtype), number_format(accumulate)
+        if sums.name == "float64":
+            raise LemmaxError(
+                "In float64 exp(-128) is not zero: sums are accumulated in float32 at most."
+            )
         if weights.significand > sums.significand or weights.greatest > sums.greatest:
             raise LemmaxError(f"{sums.name} does not hold the {weights.name} weights that it adds.")
         stored = weights if logits is None else number_format(logits)
