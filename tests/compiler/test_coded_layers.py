@@ -21,7 +21,7 @@ from lemmax.constructions.compiler.codes import Arithmetic, Code, families
 from lemmax.constructions.compiler.deciding import known
 from lemmax.theory import Database, memorizes
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.numbers.formats import FORMATS
+from lemmax.theory.formats import FORMATS
 
 
 def table(keys: int, queries: int, values: int, gaps: int = 0) -> Database:
@@ -351,7 +351,7 @@ def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_formats_are_those_of_the_checker() -> None:
-    from lemmax.checker.floats import FORMATS as CHECKED
+    from lemmax.checker.coded.floats import FORMATS as CHECKED
 
     for name, form in CHECKED.items():
         ours = FORMATS[name]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from lemmax.constructions.compiler.by_codes import split_square
 from lemmax.constructions.compiler.codes import Arithmetic, Code, cheapest_code, families
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.numbers.formats import FORMATS
+from lemmax.theory.formats import FORMATS
 
 Floats = NDArray[np.float32]
 

@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .arrays import beside
+from .coded.arrays import beside
 from .kinds import (
     aot_memorization,
     aot_rank,

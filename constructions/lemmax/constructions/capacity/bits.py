@@ -11,7 +11,7 @@ from lemmax.constructions.compiler.codes import Arithmetic, Code, cheapest_code
 from lemmax.constructions.compiler.planning import Dimensions, applicable, dimensions
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
-from lemmax.theory.numbers.formats import FORMATS, Format
+from lemmax.theory.formats import FORMATS, Format
 
 TRAINED = 2.0
 """Bits per parameter that trained language models show (Allen-Zhu and Li 2024)."""
@@ -173,7 +173,9 @@ def capacities(db: Database | Sizes) -> Iterator[Capacity]:
         return
     for dtype, logits in ARITHMETICS:
         try:
-            code = cheapest_code(sizes.values, sizes.queries, Arithmetic.named(dtype, logits=logits))
+            code = cheapest_code(
+                sizes.values, sizes.queries, Arithmetic.named(dtype, logits=logits)
+            )
         except LemmaxError:
             continue
         yield by_code(sizes, code, dtype, logits)

@@ -119,6 +119,10 @@ class CompiledByCodes(Typeset):
         """What no layer can do without, as far as it is known."""
         return lower_bounds(self.database)
 
+    def exact_in(self) -> str:
+        """The arithmetic in which every fact is recalled, in a sentence."""
+        return f"Every fact is recalled with {self.arithmetic}, and over the reals."
+
     @property
     def claim(self) -> str:
         """The claim that this witnesses."""

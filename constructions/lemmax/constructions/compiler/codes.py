@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.numbers.formats import Format, number_format
+from lemmax.theory.formats import Format, number_format
 
 Family = Literal["integers", "one-rounding", "octaves", "lattice"]
 Integers: TypeAlias = NDArray[np.int64]

@@ -81,6 +81,23 @@ class CompiledDatabase(Typeset):
         """What no layer can do without, as far as it is known."""
         return lower_bounds(self.database)
 
+    def exact_in(self) -> str:
+        """A warning, in a sentence: attention is not saturated, and formats round weights.
+
+        >>> db = Database.from_triples([("a", "f", "x"), ("b", "f", "y")])
+        >>> compile_database(db).exact_in()
+        'Every fact is known over the reals; weights need 3 bits, ...'
+        """
+        layer = self.layer
+        matrices = [layer.W_E, layer.W_U]
+        for head in layer.heads:
+            matrices += [head.W_Q, head.W_K, head.W_V, head.W_O]
+        bits = max(_significant_bits(x) for M in matrices for row in M.flint.tolist() for x in row)
+        return (
+            f"Every fact is known over the reals; weights need {bits} bits, and no number format "
+            "is certified (a dtype is)."
+        )
+
     @property
     def claim(self) -> str:
         """The claim that this witnesses."""
@@ -152,6 +169,12 @@ def compile_database(
     method = cheapest(db)
     layer = BUILDERS[method](db)
     return CompiledDatabase(db, method, _decide(layer, db, threshold))
+
+
+def _significant_bits(x: fmpq) -> int:
+    """The length of the odd part of a dyadic rational; all its own where it is not dyadic."""
+    p = abs(int(x.p))
+    return (p // (p & -p)).bit_length() if p else 0
 
 
 def _threshold(tau: Any | None) -> fmpq | None:

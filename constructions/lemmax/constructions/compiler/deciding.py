@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from lemmax.constructions.compiler.by_codes import CodedLayer
 from lemmax.constructions.compiler.codes import Code, Integers
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.numbers.formats import Format
+from lemmax.theory.formats import Format
 
 Bits: TypeAlias = NDArray[Any]
 
@@ -30,7 +30,7 @@ Bits: TypeAlias = NDArray[Any]
 def bits(array: NDArray[np.float64], format_: Format) -> Bits:
     """The bit patterns of an array in a format that holds it exactly, little-endian.
 
-    >>> from lemmax.theory.numbers.formats import FORMATS
+    >>> from lemmax.theory.formats import FORMATS
     >>> [hex(b) for b in bits(np.array([1.0, -256.0]), FORMATS["bfloat16"])]
     ['0x3f80', '0xc380']
     >>> bits(np.array([257.0]), FORMATS["bfloat16"])

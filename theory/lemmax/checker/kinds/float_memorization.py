@@ -16,9 +16,9 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..arrays import NAMES, Table, tables
-from ..codebooks import FAMILIES, Codes, Layer, Layout
-from ..floats import FORMATS, ONE, SHIFT, value, values
+from ..coded.arrays import NAMES, Table, tables
+from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
+from ..coded.floats import FORMATS, ONE, SHIFT, value, values
 from ..limits import keep, refuse, spend
 from ..reading import choice, fields, integer, number
 from ..steps import Step

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from .limits import refuse
+from ..limits import refuse
 
 SHIFT = 150
 """Every finite number of the formats below is an integer over 2^150."""

@@ -4,12 +4,13 @@ import itertools
 from fractions import Fraction
 from typing import NamedTuple
 
+from ..limits import brief, keep, refuse, spend
+from ..steps import Step
 from .arrays import Table
 from .floats import ONE, SHIFT, Format, exponent, length, trailing, values
-from .limits import brief, keep, refuse, spend
-from .steps import Step
 
 FAMILIES = ("integers", "one-rounding", "octaves", "lattice")
+"""Sets of codes, each with a theorem that computed logits keep their order."""
 
 
 class Layout(NamedTuple):
