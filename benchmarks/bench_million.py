@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
 import platform
 import resource
 import subprocess
@@ -68,9 +69,12 @@ def measure(facts: int, logits: str) -> dict[str, Any]:
         row = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
         start = time.perf_counter()
         # -I: the checker alone, with nothing of lemmax on its path
-        subprocess.run([sys.executable, "-I", str(CHECKER), str(target)], check=True)
+        checker = subprocess.Popen([sys.executable, "-I", str(CHECKER), str(target)])
+        _, status, usage = os.wait4(checker.pid, 0)
+        if status:
+            raise SystemExit(f"{facts} facts are not certified")
         row["check"] = round(time.perf_counter() - start, 3)
-        row["check_mib"] = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss // 1024
+        row["check_mib"] = usage.ru_maxrss // 1024
         row["bytes"] = target.with_suffix(".safetensors").stat().st_size
     return dict(row)
 

@@ -97,6 +97,11 @@ def test_the_checker_accepts_what_is_compiled(
     assert verdict.steps[-1].startswith(f"{len(compiled.facts)} facts")
 
 
+@pytest.mark.claim(
+    "lemmax/compiler-by-codes",
+    grade="property",
+    scope="four random tables, one per family of codes and more, all logits compared",
+)
 def test_over_the_reals_the_general_decision_agrees() -> None:
     """Facts × tokens with balls, for every family, and the certificate that it writes."""
     for dtype, logits, sizes in [

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from itertools import permutations
+from dataclasses import replace
+from itertools import permutations, product
 
 import numpy as np
 import pytest
@@ -118,6 +119,22 @@ def test_formats_hold_what_their_bits_spell(name: str) -> None:
     assert below == [Fraction(x) for x in positive[:1999]]
 
 
+@pytest.mark.claim(
+    "lemmax/counting-bound",
+    grade="universal",
+    scope="all maps from two weights of at most 2 values to tables of at most 2 facts",
+)
+def test_counting_bound_for_all_small_maps() -> None:
+    """Every architecture, as a map from choices of weights to tables."""
+    for F, P, V, n in product((1, 2), (0, 1, 2), (1, 2, 3), (1, 2)):
+        choices, tables = F**P, V**n
+        if tables**choices > 10_000:
+            continue
+        for answers in product(range(tables), repeat=choices):
+            if len(set(answers)) == tables:
+                assert V**n <= F**P
+
+
 def test_the_capacities() -> None:
     counts = {
         (dtype, logits, m): {
@@ -155,6 +172,11 @@ def test_one_rounding_tells_all_codes_from_all(dtype: str, accumulate: str) -> N
     assert missed(code, arithmetic, everything, everything) == 0
 
 
+@pytest.mark.claim(
+    "lemmax/float-codes",
+    grade="property",
+    scope="bfloat16 octaves: the middle and both ends of the exponents against all codes",
+)
 def test_octaves_in_bfloat16_by_mantissas_and_octaves_apart() -> None:
     """Scaling by 2 changes no bit, so the middle and the two ends against all 30,464 codes."""
     code, arithmetic = family("octaves", "bfloat16", "float32")
@@ -190,6 +212,28 @@ def test_lattice_tells_the_points_of_an_octave_from_those_around_it(dtype: str) 
         assert missed(code, arithmetic, rows(code, [e])[::step], rows(code, near)) == 0
 
 
+@pytest.mark.parametrize(("p", "least"), [(8, 76), (11, 545)])
+def test_shells_keep_their_distance(p: int, least: int) -> None:
+    """(√N - r)² > t + 3/200 for all N of the shell, r = 2^(p/2-1), N - t the logit below N."""
+    from fractions import Fraction
+
+    logits = replace(FORMATS["float32"], significand=p)
+
+    def clear(n: int) -> bool:
+        t = n - logits.below(Fraction(n)) + Fraction(3, 200)
+        rest = n - Fraction(2) ** (p - 2) - t
+        return rest > 0 and rest**2 > Fraction(2) ** p * t
+
+    assert all(clear(n) for n in range(least, 2**p + 1))
+    assert not clear(least - 1)
+    low = next(
+        c
+        for c in families(2, 9, Arithmetic.named("bfloat16" if p == 8 else "float16"))
+        if c.family == "lattice"
+    ).mantissas
+    assert low == (least, 2**p)
+
+
 @pytest.mark.parametrize(
     ("change", "named", "least"),
     [
@@ -202,8 +246,6 @@ def test_wider_codes_are_missed(
     change: dict[str, tuple[int, int]], named: tuple[str, str, str | None, int], least: int
 ) -> None:
     """The evaluation above can fail: just beyond the shells and octaves it does."""
-    from dataclasses import replace
-
     name, dtype, logits, m = named
     code, arithmetic = family(name, dtype, logits, m)
     wider = replace(code, **change)  # type: ignore[arg-type]
