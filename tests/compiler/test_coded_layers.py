@@ -15,7 +15,7 @@ import pytest
 
 from lemmax import checker
 from lemmax.constructions import compile_database
-from lemmax.constructions.compiler import CompiledByCodes, save
+from lemmax.constructions.compiler import CompiledByCodes, load_layer, save
 from lemmax.constructions.compiler.by_codes import CodedLayer, by_codes, fact_numbers
 from lemmax.constructions.compiler.codes import Arithmetic, Code, families
 from lemmax.constructions.compiler.deciding import known
@@ -301,6 +301,20 @@ def test_arrays_beside_a_certificate_carry_a_digest(tmp_path: Path) -> None:
     )
     with pytest.raises(checker.NotACertificate, match="beside the certificate"):
         checker.check_file(path)
+
+
+@pytest.mark.parametrize("dtype", ["bfloat16", "float16", "float32"])
+def test_saved_layers_are_read_back_exactly(dtype: str, tmp_path: Path) -> None:
+    compiled = compile_database(table(20, 3, 12), dtype=dtype)
+    save(compiled, tmp_path / "layer.json")
+    layer = load_layer(tmp_path / "layer.json")
+    assert layer.W_E == compiled.layer.W_E
+    assert layer.W_U == compiled.layer.W_U
+    assert layer.heads == compiled.layer.heads
+    arrays = tmp_path / "layer.safetensors"
+    arrays.write_bytes(arrays.read_bytes()[:-1] + b"?")
+    with pytest.raises(LemmaxError, match="does not match its digest"):
+        load_layer(tmp_path / "layer.json")
 
 
 def test_damaged_headers_are_one_sentence() -> None:

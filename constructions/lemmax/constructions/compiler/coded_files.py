@@ -17,9 +17,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax import checker
+from lemmax.constructions.compiler.by_codes import LARGEST_EXACT
 from lemmax.constructions.compiler.deciding import bits
 from lemmax.theory.certificates.writing import Certificate, certificate, number, write_certificate
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.wong.layer import AttentionLayer, Head
 
 if TYPE_CHECKING:
     from lemmax.constructions.compiler.coded import CompiledByCodes
@@ -115,3 +119,42 @@ def save_coded(compiled: CompiledByCodes, path: str | Path) -> None:
         temporary.unlink(missing_ok=True)
     arrays = {"file": target.name, "sha256": digest.hexdigest(), "bytes": size}
     write_certificate(path, _fields(compiled, arrays))
+
+
+def load_coded(path: str | Path) -> AttentionLayer:
+    """The layer of a ``float-memorization`` certificate that the checker accepts, as rationals."""
+    try:
+        verdict = checker.check_file(path)
+    except checker.NotACertificate as error:
+        raise LemmaxError(f"{path} is not a layer file: {error}") from None
+    if not verdict.holds:
+        raise LemmaxError(f"{path} was edited, or never held: {verdict.steps[-1].rstrip('.')}.")
+    told = json.loads(Path(path).read_text(encoding="utf-8"))["arrays"]
+    if "base64" in told:
+        data = base64.b64decode(told["base64"])
+    else:
+        data = Path(path).with_name(told["file"]).read_bytes()
+    start = 8 + int.from_bytes(data[:8], "little")
+    header = json.loads(data[8:start])
+    if int(np.prod(header["W_E"]["shape"])) > LARGEST_EXACT:
+        raise LemmaxError(
+            f"{path} is kept as arrays: its layer is too large for rational matrices."
+        )
+
+    def array(name: str) -> NDArray[Any]:
+        entry = header[name]
+        low, high = entry["data_offsets"]
+        raw, kind = data[start + low : start + high], entry["dtype"]
+        if kind == "BF16":  # the upper half of a float32
+            floats = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
+        else:
+            floats = np.frombuffer(raw, "<f2" if kind == "F16" else "<f4")
+        return floats.astype(np.float64).reshape(entry["shape"])
+
+    low, high = header["tokens"]["data_offsets"]
+    stacks = (array(name) for name in ("W_Q", "W_K", "W_V", "W_O"))
+    heads = [Head(*(Matrix(w, floats=True) for w in each)) for each in zip(*stacks, strict=True)]
+    embedding, unembedding = (Matrix(array(name), floats=True) for name in ("W_E", "W_U"))
+    return AttentionLayer(
+        json.loads(data[start + low : start + high]), embedding, unembedding, heads
+    )

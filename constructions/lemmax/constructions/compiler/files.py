@@ -11,7 +11,7 @@ from flint import fmpq, fmpz
 
 from lemmax import checker
 from lemmax.constructions.compiler.coded import CompiledByCodes
-from lemmax.constructions.compiler.coded_files import save_coded
+from lemmax.constructions.compiler.coded_files import load_coded, save_coded
 from lemmax.constructions.compiler.compiling import CompiledDatabase
 from lemmax.constructions.reading import regular_bytes
 from lemmax.theory.certificates.writing import sha256, write_certificate
@@ -64,7 +64,10 @@ def load_layer(path: str | Path) -> AttentionLayer:
     A file that :func:`save` wrote carries a digest, which must fit. Any other certificate, such as
     that of a trained layer, must be accepted by the checker: the layer knows the facts that stand
     beside it. What is not a certificate is refused with one sentence, before it can cost much.
+    A layer by codes is read from its certificate and the arrays beside it, if the checker accepts.
     """
+    if b'"kind":"float-memorization"' in regular_bytes(path, LARGEST_FILE):
+        return load_coded(path)
     document = _document(path)
     note = document.pop("note", "")
     try:
