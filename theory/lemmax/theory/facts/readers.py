@@ -113,6 +113,7 @@ def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
     except ImportError:
         raise _missing_rdflib(path) from None
     facts: list[Fact] = []
+    same = dict[str, str]().setdefault  # one object per token, however often it occurs
 
     class Sink:
         def triple(self, s: object, p: object, o: object) -> None:
@@ -124,7 +125,8 @@ def _n_triples(path: Path) -> Iterator[tuple[int, Fact]]:
             plain = _PLAIN.fullmatch(line) if line.isascii() else None
             if plain is not None:
                 s, p, iri, text = plain.groups()
-                yield number, (s, p, text if iri is None else iri)
+                o = text if iri is None else iri
+                yield number, (same(s, s), same(p, p), same(o, o))
                 continue
             if not line.strip():
                 continue
