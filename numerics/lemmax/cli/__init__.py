@@ -11,7 +11,7 @@ from collections.abc import Callable, Sequence
 
 import typer
 
-from lemmax.cli import errata, experiments, facts, ledger, machine, paper, prove, survey
+from lemmax.cli import capacity, errata, experiments, facts, ledger, machine, paper, prove, survey
 from lemmax.theory.errors import LemmaxError
 
 COMMANDS: dict[str, Callable[..., None]] = {
@@ -22,6 +22,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compile": facts.compile_,
     "recall": facts.recall,
     "rank": facts.rank,
+    "capacity": capacity.capacity,
     "survey": survey.survey,
     "assumptions": experiments.assumptions,
     "export": ledger.export,

@@ -18,15 +18,29 @@ def compile_(
         Path, typer.Option("-o", "--output", help="LAYER.json or LAYER.safetensors.")
     ],
     tau: Annotated[str | None, typer.Option(help="Wanted probability, such as 99/100.")] = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="bfloat16, float16 or float32: recall in it is proved.")
+    ] = None,
+    accumulate: Annotated[str, typer.Option(help="The format of sums, with --dtype.")] = "float32",
+    logits: Annotated[
+        str | None, typer.Option(help="The format of logits, with --dtype; else the same.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compile a table of facts into attention weights that provably know every fact.
 
     LAYER.json is the layer and its certificate in one file: `lemmax check LAYER.json` re-checks it.
+    With a dtype the arrays stand beside it, in LAYER.safetensors.
 
-    Example: `lemmax compile facts.csv -o layer.json --tau 99/100`
+    Examples: `lemmax compile facts.csv -o layer.json --tau 99/100`,
+    `lemmax compile facts.csv -o layer.json --dtype bfloat16`
     """
-    from lemmax.constructions.compiler import compile_database, save
+    from lemmax.constructions.compiler import (
+        CompiledByCodes,
+        CompiledDatabase,
+        compile_database,
+        save,
+    )
     from lemmax.theory.facts.database import Database
 
     if output.suffix not in (".json", ".safetensors"):
@@ -35,7 +49,11 @@ def compile_(
         raise LemmaxError(f"{output}: there is no folder {output.absolute().parent}.")
     db = Database.read(facts)
     with working(f"compiling {len(db)} facts"):
-        compiled = compile_database(db, tau)
+        compiled: CompiledDatabase | CompiledByCodes
+        if dtype is None:
+            compiled = compile_database(db, tau)
+        else:
+            compiled = compile_database(db, tau, dtype=dtype, accumulate=accumulate, logits=logits)
         save(compiled, output)
     dims = compiled.dims
     if as_json:
@@ -52,6 +70,7 @@ def compile_(
                     "parameters": dims.parameters,
                     "tau": None if compiled.tau is None else str(compiled.tau),
                     "lower_bounds": compiled.lower_bounds(),
+                    "exact_in": compiled.exact_in(),
                     "output": str(output),
                 }
             )
@@ -64,6 +83,7 @@ def compile_(
         f"{heads}, d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk}: "
         f"{dims.parameters} non-embedding parameters ({compiled.method})."
     )
+    out.print(compiled.exact_in())
     for bound in compiled.lower_bounds():
         out.print(f"Known to be needed: {bound}")
     out.print(f"Written to {output}.")
