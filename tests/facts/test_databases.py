@@ -160,3 +160,28 @@ def test_a_huge_tensor_is_not_written_out() -> None:
     db = Database.from_triples([(i, i, i) for i in range(1000)])
     with pytest.raises(LemmaxError, match="too large"):
         db.tensor()
+
+
+def test_plain_lines_of_n_triples_read_as_rdflib_reads_them(tmp_path: Path) -> None:
+    """The regular expression and rdflib agree wherever the former speaks."""
+    from lemmax.theory.facts import readers
+
+    pieces = [
+        "<u:a>", "<http://x.org/a#b?c=d%20e>", "<u:>", "<a>", "<:a>", "<u:a b>", "<u:\\u0041>",
+        "<u:é>", '"x"', '"x y . <u:a>"', '""', '"a\\"b"', '"é"', '"x"@en', '"1"^^<u:int>',
+        "_:b", "<u:{a}>", "<u:a\\\\b>",
+    ]  # fmt: skip
+    lines = [f"{s} {p} {o} ." for s in pieces for p in pieces for o in pieces]
+    lines += ["  <u:a>\t<u:f>  <u:b>.  ", "<u:a><u:f> <u:b> .", '<u:a> <u:f> "x" . # c', "."]
+    compared = 0
+    for line in lines:
+        if readers._PLAIN.fullmatch(line) is None or not line.isascii():
+            continue
+        compared += 1
+        path = write(tmp_path, "a.nt", line + "\n")
+        (ours,) = list(readers._statements(path))
+        commented = write(tmp_path, "b.nt", line + " # rdflib reads what has a comment\n")
+        assert readers._PLAIN.fullmatch(commented.read_text(encoding="utf-8")) is None
+        (theirs,) = list(readers._statements(commented))
+        assert ours == theirs
+    assert compared > 20

@@ -15,6 +15,7 @@ from typing import Annotated
 import typer
 
 from lemmax.cli import (
+    capacity,
     errata,
     experiments,
     facts,
@@ -36,6 +37,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compile": facts.compile_,
     "recall": facts.recall,
     "rank": facts.rank,
+    "capacity": capacity.capacity,
     "survey": survey.survey,
     "assumptions": experiments.assumptions,
     "export": ledger.export,

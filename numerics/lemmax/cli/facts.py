@@ -48,15 +48,30 @@ def compile_(
     ],
     tau: Annotated[str | None, typer.Option(help="Wanted probability, such as 99/100.")] = None,
     format_: Format = None,
+    dtype: Annotated[
+        str | None, typer.Option(help="bfloat16, float16 or float32: recall in it is proved.")
+    ] = None,
+    accumulate: Annotated[str, typer.Option(help="The format of sums, with --dtype.")] = "float32",
+    logits: Annotated[
+        str | None, typer.Option(help="The format of logits, with --dtype; else the same.")
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compile a table of facts into attention weights that provably know every fact.
 
     LAYER.json is the layer and its certificate in one file: `lemmax check LAYER.json` re-checks it.
+    With a dtype the arrays stand beside it, in LAYER.safetensors.
 
-    Example: `lemmax compile facts.csv -o layer.json --tau 99/100`
+    Examples: `lemmax compile facts.csv -o layer.json --tau 99/100`,
+    `lemmax compile facts.csv -o layer.json --dtype bfloat16`
     """
-    from lemmax.constructions.compiler import checked_threshold, compile_database, save
+    from lemmax.constructions.compiler import (
+        CompiledByCodes,
+        CompiledDatabase,
+        checked_threshold,
+        compile_database,
+        save,
+    )
 
     if output.suffix not in (".json", ".safetensors"):
         raise LemmaxError(f"{output}: a layer is written as .json or .safetensors.")
@@ -64,7 +79,13 @@ def compile_(
     threshold = checked_threshold(tau)
     db, how = read_facts(facts, format_)
     with stopwatch(how):
-        compiled = compile_database(db, threshold)
+        compiled: CompiledDatabase | CompiledByCodes
+        if dtype is None:
+            compiled = compile_database(db, threshold)
+        else:
+            compiled = compile_database(
+                db, threshold, dtype=dtype, accumulate=accumulate, logits=logits
+            )
         save(compiled, output)
     say(how)
     dims = compiled.dims
@@ -82,6 +103,7 @@ def compile_(
                     "parameters": dims.parameters,
                     "tau": None if compiled.tau is None else str(compiled.tau),
                     "lower_bounds": compiled.lower_bounds(),
+                    "exact_in": compiled.exact_in(),
                     "output": str(output),
                 }
             )
@@ -94,6 +116,7 @@ def compile_(
         f"{heads}, d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk}: "
         f"{dims.parameters} non-embedding parameters ({compiled.method})."
     )
+    out.print(compiled.exact_in())
     for bound in compiled.lower_bounds():
         out.print(f"Known to be needed: {bound}")
     out.print(f"Written to {output}.")
@@ -124,7 +147,7 @@ def recall(
 
     weights, known = load(layer)
     recalled = ask(weights, key, query)
-    is_fact = (key, query) in known
+    is_fact = None if known is None else (key, query) in known
     if as_json:
         typer.echo(
             json.dumps(
@@ -140,7 +163,7 @@ def recall(
         return
     typer.echo(f"{recalled.answer}")
     typer.echo(f"probability in {recalled.interval()}, runner-up {recalled.runner_up}")
-    if not is_fact:
+    if is_fact is False:
         say(f"The table has no fact about {key!r} {query!r}: nothing is certified of this answer.")
 
 

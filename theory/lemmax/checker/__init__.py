@@ -19,6 +19,9 @@ What is trusted
       z = e^(1/q) and s = n/q, σ(s) = z^n/(z^n + 1) has a pole at exp(iπ/n); that pole is missing
       from every smaller n, so the coefficient of the largest n in a relation is zero, and so on;
     * Gibbs: Σ q ln s <= Σ q ln q for distributions q, s; and the entropy is concave;
+    * rounding to nearest is monotone and off by at most half a unit in the last place, and numbers
+      that a format holds are added and multiplied exactly (for float-memorization alone, whose
+      module lists what it assumes of exp and softmax);
     * Banach: a contraction of a closed ball has a fixed point in it.
 
 What is not trusted
@@ -35,12 +38,14 @@ What to read
 
 from .bounds import RULES
 from .checking import KINDS, Verdict, check, check_file
+from .coded.codebooks import FAMILIES
 from .command import main
 from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
 from .words import VOCABULARY
 
 __all__ = [
+    "FAMILIES",
     "KINDS",
     "LIMITS",
     "RESERVED",

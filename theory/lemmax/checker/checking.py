@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from .coded.arrays import beside
 from .kinds import (
     aot_memorization,
     aot_rank,
+    float_memorization,
     kl_interval,
     kruskal_rank,
     matrix_rank,
@@ -36,6 +38,7 @@ KINDS: dict[str, Callable[[Mapping[str, Any]], Iterator[Step]]] = {
     "kl-interval": kl_interval.check,
     "multi-head": multi_head.check,
     "kruskal-rank": kruskal_rank.check,
+    "float-memorization": float_memorization.check,
 }
 
 
@@ -106,4 +109,5 @@ def _checked(certificate: object, formal: Mapping[str, str] | None) -> Verdict:
 
 def check_file(path: str | os.PathLike[str], formal: Mapping[str, str] | None = None) -> Verdict:
     """Check the certificate in a file; raise NotACertificate if there is none."""
-    return check(read(path), formal)
+    with beside(path):
+        return check(read(path), formal)

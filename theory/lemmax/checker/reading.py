@@ -258,13 +258,12 @@ def _no_float(text: str) -> NoReturn:
     refuse("The file", f"contains {brief(text)}, and exact numbers are strings")
 
 
-def file_bytes(path: str | os.PathLike[str]) -> bytes:
+def contents(path: str | os.PathLike[str], limit: int) -> bytes:
     """What stands in a regular file: neither a device, a pipe nor a file that the system makes up.
 
     The path is looked at before it is opened, since opening a device may do something, and again
     when it is open, since it may have been replaced.
     """
-    limit = LIMITS["file bytes"]
     told = os.stat(path)
     handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)) if regular(told) else -1
     with open(handle, "rb", closefd=True) as stream:
@@ -284,7 +283,7 @@ def regular(told: os.stat_result) -> bool:
 def read(path: str | os.PathLike[str]) -> object:
     """The JSON value of a file, or NotACertificate."""
     try:
-        raw = file_bytes(path)
+        raw = contents(path, LIMITS["file bytes"])
         letters = (6 if raw.isascii() else 9) * len(raw)  # bytes of the file, its text, its strings
         values = 2 * raw.count(b",") + 2 * raw.count(b"[") + 8 * raw.count(b"{")
         room("The file", values + letters // 40)

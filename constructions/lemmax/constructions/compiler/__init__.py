@@ -1,6 +1,6 @@
 r"""The compiler: facts in, attention weights out, and a proof that every fact is known.
 
-Values are numbered 1, …, N. All four constructions make the logits of the input (k, q)
+Values are numbered 1, …, N. The first four constructions make the logits of the input (k, q)
 
 .. math:: L_v = c\,(s\,v - v^2/2), \qquad |s - n| \le 1/8, \quad n = \text{the number of } D(k, q),
 
@@ -22,12 +22,20 @@ They differ in how a head produces the scalar s = s(k, q):
 Attention weights are logistic functions of rationals and therefore never exactly what is wanted:
 the scores are rounded to dyadic rationals so finely that s is off by at most 1/8.
 
+The fifth is for number formats, and takes a dtype:
+
+``by-codes`` (subjects and predicates disjoint)
+    |Q| heads, d_qk = 1, d_vo = m, d_model about |Q|·m: a key carries a code of m numbers for each
+    value, attention saturates, and the logits are those of the nearest code. What a computer makes
+    of it in bfloat16, float16 or float32 is proved, not measured.
+
 One builder per file, :mod:`~lemmax.constructions.compiler.planning` to choose among them,
 :mod:`~lemmax.constructions.compiler.compiling` to run the passes, and the layers' answers and
 files. Nothing is learnt or searched here.
 """
 
 from lemmax.constructions.compiler.answers import Recall, recall
+from lemmax.constructions.compiler.coded import CompiledByCodes
 from lemmax.constructions.compiler.compiling import (
     CompiledDatabase,
     checked_threshold,
@@ -43,6 +51,7 @@ from lemmax.constructions.compiler.planning import (
 )
 
 __all__ = [
+    "CompiledByCodes",
     "CompiledDatabase",
     "Dimensions",
     "Method",

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 from flint import arb, ctx, fmpq
 
 from lemmax.constructions.compiler.answers import Recall, recall
 from lemmax.constructions.compiler.by_keys import by_keys
 from lemmax.constructions.compiler.by_predicates import by_predicates
+from lemmax.constructions.compiler.coded import CompiledByCodes, compile_by_codes
+from lemmax.constructions.compiler.codes import Arithmetic
 from lemmax.constructions.compiler.planning import Dimensions, Method, cheapest, lower_bounds
 from lemmax.constructions.compiler.two_heads import two_heads
 from lemmax.constructions.compiler.two_heads_one_hot import two_heads_one_hot
@@ -86,6 +88,23 @@ class CompiledDatabase(Typeset):
         """What no layer can do without, as far as it is known."""
         return lower_bounds(self.database)
 
+    def exact_in(self) -> str:
+        """A warning, in a sentence: attention is not saturated, and formats round weights.
+
+        >>> db = Database.from_triples([("a", "f", "x"), ("b", "f", "y")])
+        >>> compile_database(db).exact_in()
+        'Every fact is known over the reals; weights need 3 bits, ...'
+        """
+        layer = self.layer
+        matrices = [layer.W_E, layer.W_U]
+        for head in layer.heads:
+            matrices += [head.W_Q, head.W_K, head.W_V, head.W_O]
+        bits = max(_significant_bits(x) for M in matrices for row in M.flint.tolist() for x in row)
+        return (
+            f"Every fact is known over the reals; weights need {bits} bits, and no number format "
+            "is certified (a dtype is)."
+        )
+
     @property
     def claim(self) -> str:
         """The claim that this witnesses."""
@@ -104,15 +123,42 @@ class CompiledDatabase(Typeset):
         return self.layer.to_torch(dtype)
 
 
-def compile_database(db: Any, tau: Any | None = None) -> CompiledDatabase:
-    """Exact rational weights of an attention layer that memorizes a database.
+@overload
+def compile_database(db: Any, tau: Any | None = None) -> CompiledDatabase: ...
+@overload
+def compile_database(
+    db: Any,
+    tau: Any | None = None,
+    *,
+    dtype: str,
+    accumulate: str = "float32",
+    logits: str | None = None,
+) -> CompiledByCodes: ...
+
+
+def compile_database(
+    db: Any,
+    tau: Any | None = None,
+    *,
+    dtype: str | None = None,
+    accumulate: str = "float32",
+    logits: str | None = None,
+) -> CompiledDatabase | CompiledByCodes:
+    """Exact weights of an attention layer that memorizes a database.
 
     Every fact (k, q, v) gets strictly the largest logit over the whole vocabulary, and with τ a
     probability of at least τ. Among the constructions that apply, the one with the fewest
-    non-embedding parameters is taken, then the one with the smallest d_model. ``db`` is a database
-    or whatever :meth:`Database.of` takes, such as a frame.
+    non-embedding parameters is taken, then the one with the smallest d_model. Their weights are
+    rationals, which number formats round: no recall in floating point is promised. ``db`` is a
+    database or whatever :meth:`Database.of` takes, such as a frame.
 
-    Cost: |facts| · |tokens| · d_model word operations for the check that is always made.
+    With a ``dtype`` (bfloat16, float16, float32) the layer is made by codes: weights and what is
+    stored between the steps are of that format, sums are accumulated in ``accumulate``, logits
+    stored in ``logits`` (as the weights, unless told otherwise), and every fact is recalled over
+    the reals and in this arithmetic. Of the codes that are proved for it the smallest is taken.
+
+    Cost: |facts| · |tokens| · d_model word operations for the check that is always made; by codes
+    it is linear in weights and facts.
 
     Examples
     --------
@@ -122,12 +168,22 @@ def compile_database(db: Any, tau: Any | None = None) -> CompiledDatabase:
     Dimensions(d_model=2, heads=1, d_vo=1, d_qk=1)
     >>> compiled.recall("b", "f").answer
     'y'
+    >>> compile_database(db, dtype="bfloat16").dims
+    Dimensions(d_model=3, heads=2, d_vo=1, d_qk=1)
     """
     threshold = checked_threshold(tau)
     db = Database.of(db)
+    if dtype is not None:
+        return compile_by_codes(db, Arithmetic.named(dtype, accumulate, logits), threshold)
     method = cheapest(db)
     layer = BUILDERS[method](db)
     return CompiledDatabase(db, method, _decide(layer, db, threshold))
+
+
+def _significant_bits(x: fmpq) -> int:
+    """The length of the odd part of a dyadic rational; all its own where it is not dyadic."""
+    p = abs(int(x.p))
+    return (p // (p & -p)).bit_length() if p else 0
 
 
 def checked_threshold(tau: Any | None) -> fmpq | None:

@@ -10,6 +10,8 @@ from typing import Any
 from flint import fmpq, fmpz
 
 from lemmax import checker
+from lemmax.constructions.compiler.coded import CompiledByCodes
+from lemmax.constructions.compiler.coded_files import load_coded, save_coded
 from lemmax.constructions.compiler.compiling import CompiledDatabase
 from lemmax.constructions.reading import regular_bytes
 from lemmax.theory.certificates.writing import sha256, write_certificate
@@ -34,14 +36,19 @@ _HEAD = ("W_Q", "W_K", "W_V", "W_O")
 _DIGEST = "sha256 "
 
 
-def save(compiled: CompiledDatabase, path: str | Path) -> None:
+def save(compiled: CompiledDatabase | CompiledByCodes, path: str | Path) -> None:
     """Write a compiled layer: ``.json`` is its certificate, ``.safetensors`` its float64 weights.
 
     The JSON file is a memorization certificate as it is, so the checker reads it; its note holds
-    a digest by which :func:`load_layer` notices an edited file.
+    a digest by which :func:`load_layer` notices an edited file. A layer by codes is written as two
+    files, its float-memorization certificate and its arrays in their own format.
     """
     path = Path(path)
-    if path.suffix == ".json":
+    if isinstance(compiled, CompiledByCodes) and path.suffix in (".json", ".safetensors"):
+        save_coded(compiled, path.with_suffix(".json"))
+    elif isinstance(compiled, CompiledByCodes):
+        raise LemmaxError(f"{path}: a layer is written as .json or .safetensors.")
+    elif path.suffix == ".json":
         certificate = compiled.certificate()
         write_certificate(path, {**certificate, "note": f"{_DIGEST}{sha256(certificate)}"})
     elif path.suffix == ".safetensors":
@@ -58,12 +65,18 @@ def load_layer(path: str | Path) -> AttentionLayer:
     A file that :func:`save` wrote carries a digest, which must fit. Any other certificate, such as
     that of a trained layer, must be accepted by the checker: the layer knows the facts that stand
     beside it. What is not a certificate is refused with one sentence, before it can cost much.
+    A layer by codes is read from its certificate and the arrays beside it, if the checker accepts.
     """
     return load(path)[0]
 
 
-def load(path: str | Path) -> tuple[AttentionLayer, Database]:
-    """The layer of a file, as :func:`load_layer` reads it, and the facts that it knows."""
+def load(path: str | Path) -> tuple[AttentionLayer, Database | None]:
+    """The layer of a file, as :func:`load_layer` reads it, and the facts that it knows.
+
+    A layer by codes comes without its facts, which are many.
+    """
+    if b'"kind":"float-memorization"' in regular_bytes(path, LARGEST_FILE):
+        return load_coded(path), None
     document = _document(path)
     note = document.pop("note", "")
     try:

@@ -8,7 +8,7 @@ from typing import Literal
 
 from lemmax.theory.facts.database import Database
 
-Method = Literal["by-predicates", "by-keys", "two-heads", "two-heads-one-hot"]
+Method = Literal["by-predicates", "by-keys", "two-heads", "two-heads-one-hot", "by-codes"]
 
 
 @dataclass(frozen=True)

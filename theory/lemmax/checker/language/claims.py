@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..limits import LIMITS, NotACertificate, brief, refuse
-from ..reading import file_bytes
+from ..reading import contents
 from ..steps import Step
 from .sorts import SORTS
 from .syntax import normalised, parse, statement
@@ -72,7 +72,7 @@ def formal_statements(paths: Iterable[str | os.PathLike[str]]) -> dict[str, str]
 def _read(path: str) -> Iterator[tuple[str, str]]:
     """The ids and the formal statements ("" where there is none) of one claims file."""
     try:
-        data = tomllib.loads(file_bytes(path).decode("utf-8"))
+        data = tomllib.loads(contents(path, LIMITS["file bytes"]).decode("utf-8"))
     except (OSError, ValueError, RecursionError) as error:
         raise NotACertificate(f"{path} is not a claims file: {error}") from None
     claims = data.get("claim")

@@ -1,0 +1,16 @@
+"""Capacity: bits of knowledge per parameter and per bit of storage, certified, with their limits.
+
+What a table holds, what each construction spends on it, and what no layer can exceed; nothing is
+trained or compiled here.
+"""
+
+from lemmax.constructions.capacity.bits import (
+    TRAINED,
+    Capacity,
+    capacities,
+    counting_bound,
+    knowledge,
+)
+from lemmax.constructions.capacity.cities import cities
+
+__all__ = ["TRAINED", "Capacity", "capacities", "cities", "counting_bound", "knowledge"]

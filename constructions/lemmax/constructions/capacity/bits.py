@@ -1,0 +1,188 @@
+"""Bits per parameter: n·log₂|V| of knowledge over what a layer spends on it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from lemmax.constructions.compiler.codes import Arithmetic, Code, cheapest_code
+from lemmax.constructions.compiler.planning import Dimensions, applicable, dimensions
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
+from lemmax.theory.formats import FORMATS, Format
+
+TRAINED = 2.0
+"""Bits per parameter that trained language models show (Allen-Zhu and Li 2024)."""
+
+ARITHMETICS = (
+    ("bfloat16", "bfloat16"),
+    ("bfloat16", "float32"),
+    ("float16", "float16"),
+    ("float16", "float32"),
+    ("float32", "float32"),
+)
+"""Weights and logits of the arithmetics that are compared; sums are accumulated in float32."""
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """A table by its numbers: keys, predicates, values, facts and tokens.
+
+    >>> full = Sizes.full(queries=16, values=2**12, facts=1000 * 2**12)
+    >>> full.keys, full.tokens
+    (256000, 260112)
+    """
+
+    keys: int
+    queries: int
+    values: int
+    facts: int
+    tokens: int
+
+    @classmethod
+    def of(cls, db: Database) -> Sizes:
+        """The sizes of a database."""
+        return cls(len(db.keys), len(db.queries), len(db.values), len(db), len(db.tokens))
+
+    @classmethod
+    def full(cls, queries: int, values: int, facts: int) -> Sizes:
+        """A full table whose keys, predicates and values are different tokens."""
+        keys = facts // queries
+        return cls(keys, queries, values, facts, keys + queries + values)
+
+
+@dataclass(frozen=True)
+class Capacity:
+    """What one construction spends on a table, and the bits of knowledge that each part carries.
+
+    ``dtype`` is None for constructions whose weights no format holds: they are certified over the
+    reals alone, and have no bits of storage.
+    """
+
+    construction: str
+    dtype: str | None
+    logits: str | None
+    family: str | None
+    dims: Dimensions
+    sizes: Sizes
+
+    @property
+    def bits(self) -> float:
+        """Bits of knowledge: n·log₂|V|."""
+        return knowledge(self.sizes.facts, self.sizes.values)
+
+    @property
+    def embedding(self) -> int:
+        """Entries of W_E."""
+        return self.dims.d_model * self.sizes.tokens
+
+    @property
+    def used(self) -> int:
+        """Parameters that answers depend on: W_E on keys and predicates, heads, W_U on values."""
+        spent = self.sizes.keys + self.sizes.queries + self.sizes.values
+        return self.dims.d_model * spent + self.dims.parameters
+
+    @property
+    def parameters(self) -> int:
+        """All parameters: W_E, W_U and the heads."""
+        return 2 * self.embedding + self.dims.parameters
+
+    @property
+    def per_key_weight(self) -> float:
+        """Bits per weight of a key's row, facts and keys being many."""
+        return self.bits / (self.sizes.keys * self.dims.d_model)
+
+    @property
+    def per_used(self) -> float:
+        """Bits per parameter that answers depend on."""
+        return self.bits / self.used
+
+    @property
+    def per_parameter(self) -> float:
+        """Bits per parameter, embeddings and unembeddings of all tokens included."""
+        return self.bits / self.parameters
+
+    @property
+    def per_bit(self) -> float | None:
+        """Bits of knowledge per bit of storage, over all parameters."""
+        return None if self.dtype is None else self.per_parameter / FORMATS[self.dtype].storage
+
+    @property
+    def limit(self) -> float | None:
+        """What no layer of this shape exceeds per parameter, over all of them."""
+        if self.dtype is None:
+            return None
+        return counting_bound(self.used, FORMATS[self.dtype]) / self.parameters
+
+    def report(self) -> dict[str, Any]:
+        """The row of a table, ready for JSON."""
+        return {
+            "construction": self.construction,
+            "dtype": self.dtype,
+            "logits": self.logits,
+            "family": self.family,
+            "d_model": self.dims.d_model,
+            "heads": self.dims.heads,
+            "non_embedding_parameters": self.dims.parameters,
+            "parameters": self.parameters,
+            "bits_per_key_weight": round(self.per_key_weight, 3),
+            "bits_per_used_parameter": round(self.per_used, 3),
+            "bits_per_parameter": round(self.per_parameter, 3),
+            "bits_per_stored_bit": None if self.per_bit is None else round(self.per_bit, 4),
+            "limit": None if self.limit is None else round(self.limit, 3),
+        }
+
+
+def knowledge(facts: int, values: int) -> float:
+    """n·log₂|V|: the logarithm of the number of tables with these keys, predicates and values.
+
+    >>> knowledge(1000, 4096)
+    12000.0
+    """
+    return facts * math.log2(values)
+
+
+def counting_bound(parameters: int, format_: Format) -> float:
+    """The most bits that so many weights of a format hold: each has one of finitely many values.
+
+    If every table is held by some layer of one shape, there are at most as many tables as layers.
+    A single table that happens to be regular is not bounded by this.
+
+    >>> round(counting_bound(1, FORMATS["bfloat16"]), 3)
+    15.994
+    """
+    return parameters * format_.bits
+
+
+def capacities(db: Database | Sizes) -> Iterator[Capacity]:
+    """Every construction that applies to a table, and by codes every arithmetic.
+
+    >>> db = Database.from_triples([("a", "f", "x"), ("a", "g", "y"), ("b", "f", "y")])
+    >>> [c.construction for c in capacities(db)][:3]
+    ['by-predicates', 'by-keys', 'by-codes']
+    """
+    sizes = db if isinstance(db, Sizes) else Sizes.of(db)
+    disjoint = True
+    if isinstance(db, Database):
+        disjoint = not set(db.keys) & set(db.queries)
+        for method in applicable(db):
+            yield Capacity(method, None, None, None, dimensions(db, method), sizes)
+    if not disjoint:
+        return
+    for dtype, logits in ARITHMETICS:
+        try:
+            code = cheapest_code(
+                sizes.values, sizes.queries, Arithmetic.named(dtype, logits=logits)
+            )
+        except LemmaxError:
+            continue
+        yield by_code(sizes, code, dtype, logits)
+
+
+def by_code(sizes: Sizes, code: Code, dtype: str, logits: str) -> Capacity:
+    """What a layer with this code spends."""
+    m = code.coordinates
+    dims = Dimensions(code.width(sizes.queries), sizes.queries, m, 1)
+    return Capacity("by-codes", dtype, logits, code.family, dims, sizes)

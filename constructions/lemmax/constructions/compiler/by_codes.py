@@ -1,0 +1,217 @@
+r"""|Q| heads, d_qk = 1, d_vo = m: a key carries the codes of its values, each head reads one.
+
+Coordinates are (h, j) for head h and j = 1, …, m, and a marker z (sometimes a second, z₂).
+
+* Key k has the code of D(k, h) in block h, zero where the fact is missing, and zero at the markers.
+* Predicate i has ``scale`` at z, 1 at z₂ and 1 at its hot coordinate t_i.
+* Head h scores 0 at a key; at the predicate itself -g if it is predicate h, else +g. So head q
+  reads block q of the key, and every other head h reads block h of the predicate, which is zero.
+* Outputs are coordinates where predicates are zero, so the last position holds the code there.
+* The column of v in W_U is 2c_v on the outputs and -‖c_v‖² on the markers: the codebook lemma.
+
+Where m ≥ 2 and |Q| ≥ 2 the outputs are (1,1) and (2,2), …, (2,m), the hot coordinates (1,2) and
+(i,1), so that only z is added. Otherwise the output is block 1, predicate 1 has no hot coordinate,
+and what needs two weights for ‖c‖² gets z₂. Every number is dyadic and held exactly by float64,
+the carrier of the arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from lemmax.constructions.compiler.codes import Arithmetic, Code, Integers
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
+from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.wong.layer import AttentionLayer, Head
+
+Floats: TypeAlias = NDArray[np.float64]
+
+GAIN = 128
+"""g: exp(-128) is zero in every format up to float32, and below 2^-184 over the reals."""
+
+LARGEST_EXACT = 4_000_000
+"""Entries of W_E up to which the layer is also written with rational matrices."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where things stand in the d_model coordinates of a layer by codes.
+
+    >>> Layout.of(queries=3, coordinates=2, intercepts=2)
+    Layout(width=7, outputs=(0, 3), hot=(1, 2, 4), markers=(6,))
+    """
+
+    width: int
+    outputs: tuple[int, ...]
+    hot: tuple[int | None, ...]
+    markers: tuple[int, ...]
+
+    @classmethod
+    def of(cls, queries: int, coordinates: int, intercepts: int) -> Layout:
+        """The layout for so many predicates, coordinates of a code and weights for ‖c‖²."""
+        m, blocks = coordinates, queries * coordinates
+        hot: tuple[int | None, ...] = tuple(i * m for i in range(1, queries))
+        if m == 1 or queries == 1:
+            markers = tuple(range(blocks, blocks + intercepts))
+            return cls(blocks + intercepts, tuple(range(m)), (None, *hot), markers)
+        return cls(blocks + 1, (0, *range(m + 1, 2 * m)), (1, *hot), (blocks,))
+
+
+@dataclass(frozen=True, eq=False)
+class CodedLayer:
+    """A layer by codes as arrays, with the arithmetic that it is made for.
+
+    ``W_E`` is tokens × d_model, ``W_U`` d_model × tokens, the heads' matrices are stacked.
+    ``queries`` are the numbers of the predicates, in the order of the heads.
+    """
+
+    tokens: tuple[Hashable, ...]
+    queries: tuple[int, ...]
+    arithmetic: Arithmetic
+    code: Code
+    unembedding_scale: int
+    W_E: Floats
+    W_U: Floats
+    W_Q: Floats
+    W_K: Floats
+    W_V: Floats
+    W_O: Floats
+
+    @property
+    def layout(self) -> Layout:
+        """Where outputs, markers and hot coordinates stand."""
+        return Layout.of(len(self.queries), self.code.coordinates, self.code.intercepts)
+
+    def weights(self) -> dict[str, Floats]:
+        """The six arrays by name."""
+        return {name: getattr(self, name) for name in ("W_E", "W_U", "W_Q", "W_K", "W_V", "W_O")}
+
+    @cached_property
+    def layer(self) -> AttentionLayer:
+        """The same layer with rational matrices."""
+        if self.W_E.size > LARGEST_EXACT:
+            raise LemmaxError(
+                f"A layer of {self.W_E.shape[0]} tokens and d_model {self.W_E.shape[1]} is kept "
+                "as arrays: rational matrices of this size are not made."
+            )
+        heads = [
+            Head(*(Matrix(w, floats=True) for w in weights))
+            for weights in zip(self.W_Q, self.W_K, self.W_V, self.W_O, strict=True)
+        ]
+        embedding, unembedding = (Matrix(w, floats=True) for w in (self.W_E, self.W_U))
+        return AttentionLayer(self.tokens, embedding, unembedding, heads)
+
+
+def fact_numbers(db: Database) -> Integers:
+    """The facts as rows of token numbers."""
+    index = {t: i for i, t in enumerate(db.tokens)}
+    flat = [index[t] for fact in db.triples for t in fact]
+    return np.array(flat, dtype=np.int64).reshape(-1, 3)
+
+
+def by_codes(
+    db: Database,
+    code: Code,
+    arithmetic: Arithmetic,
+    unembedding_scale: int = 1,
+    facts: Integers | None = None,
+) -> CodedLayer:
+    """The layer that holds a database in a code; subjects and predicates must be disjoint.
+
+    W_U is multiplied by ``unembedding_scale``, a power of two. Cost: linear in the weights.
+
+    >>> db = Database.from_triples([("a", "f", "x"), ("a", "g", "y"), ("b", "f", "y")])
+    >>> arithmetic = Arithmetic.named("bfloat16")
+    >>> layer = by_codes(db, Code("integers", 1, 2, mantissas=(-1, 0)), arithmetic)
+    >>> layer.W_E.tolist()[:2]
+    [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
+    """
+    both = set(db.keys) & set(db.queries)
+    if both:
+        raise LemmaxError(
+            f"Codes need subjects and predicates to be disjoint, and {min(map(str, both))!r} is "
+            "both."
+        )
+    numbers = fact_numbers(db) if facts is None else facts
+    size, m = len(db.tokens), code.coordinates
+    layout = Layout.of(len(db.queries), m, code.intercepts)
+    place = {t: i for i, t in enumerate(db.tokens)}
+    queries, values = ([place[t] for t in part] for part in (db.queries, db.values))
+    mantissas, exponents = code.table(len(values))
+    head, value = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
+    head[queries], value[values] = np.arange(len(queries)), np.arange(len(values))
+    codes = np.ldexp(mantissas.astype(np.float64), exponents[:, None])
+
+    W_E = np.zeros((size, layout.width))
+    for j in range(m):
+        W_E[numbers[:, 0], head[numbers[:, 1]] * m + j] = codes[value[numbers[:, 2]], j]
+    for row, hot in zip(queries, layout.hot, strict=True):
+        W_E[row, layout.markers] = (code.scale, *[1] * (len(layout.markers) - 1))
+        if hot is not None:
+            W_E[row, hot] = 1
+    W_U = np.zeros((layout.width, size))
+    if code.zero:  # tokens outside V lie below the code 0
+        W_U[layout.markers[0]] = -1 / code.scale
+    W_U[:, values] = _codebook(mantissas, exponents, code, layout, arithmetic)
+    W_U *= unembedding_scale
+    heads = _heads(layout, code)
+    return CodedLayer(
+        db.tokens, tuple(queries), arithmetic, code, unembedding_scale, W_E, W_U, *heads
+    )
+
+
+def split_square(square: Integers, p: int, scale: int = 1) -> tuple[Integers, Integers]:
+    """‖a‖² = hi + lo, hi rounded to p bits and to a multiple of ``scale``, a power of two.
+
+    >>> hi, lo = split_square(np.array([255 * 255, 3]), 8)
+    >>> hi.tolist(), lo.tolist()
+    ([65024, 3], [1, 0])
+    """
+    length = np.frexp(square.astype(np.float64))[1].astype(np.int64)  # squares are below 2^53
+    shift = np.maximum(length - p, scale.bit_length() - 1)
+    half = np.where(shift > 0, np.int64(1) << np.maximum(shift - 1, 0), 0)
+    hi = ((square + half) >> shift) << shift
+    return hi, square - hi
+
+
+def _codebook(
+    mantissas: Integers, exponents: Integers, code: Code, layout: Layout, arithmetic: Arithmetic
+) -> Floats:
+    """The values' columns of W_U: 2c on the outputs, -hi and -lo on the markers."""
+    columns = np.zeros((layout.width, len(mantissas)))
+    columns[list(layout.outputs)] = np.ldexp(2.0 * mantissas, exponents[:, None]).T
+    hi, lo = split_square((mantissas**2).sum(axis=1), arithmetic.weights.significand, code.scale)
+    columns[layout.markers[0]] = np.ldexp(-hi / code.scale, 2 * exponents)
+    low = np.ldexp(-lo.astype(np.float64), 2 * exponents)
+    if len(layout.markers) == 2:
+        columns[layout.markers[1]] = low
+    elif low.any() and None in layout.hot:  # no second coordinate that every predicate has
+        raise LemmaxError(f"{arithmetic.weights.name} does not hold |c|² in one weight.")
+    elif low.any():
+        columns[[t for t in layout.hot if t is not None]] = low
+    return columns + 0.0  # no -0
+
+
+def _heads(layout: Layout, code: Code) -> tuple[Floats, Floats, Floats, Floats]:
+    """W_Q, W_K, W_V, W_O of all heads, stacked."""
+    H, d, m, z = len(layout.hot), layout.width, code.coordinates, layout.markers[0]
+    W_Q, W_K = np.zeros((H, d, 1)), np.zeros((H, 1, d))
+    W_V, W_O = np.zeros((H, d, m)), np.zeros((H, m, d))
+    W_K[:, 0, z] = 1 / code.scale
+    for h, hot in enumerate(layout.hot):
+        if hot is None:
+            W_Q[h, z] = -GAIN / code.scale
+            W_Q[h, [t for t in layout.hot if t is not None]] = 2 * GAIN
+        else:
+            W_Q[h, z] = GAIN / code.scale
+            W_Q[h, hot] = -2 * GAIN
+        W_V[h, range(h * m, h * m + m), range(m)] = 1
+        W_O[h, range(m), layout.outputs] = 1
+    return W_Q, W_K, W_V, W_O

@@ -1,0 +1,214 @@
+"""Facts in a layer by codes, recalled over the reals and in floating point, from its structure.
+
+Assumed of the formats: sums are rounded to nearest (any monotone rounding serves all families but
+``octaves`` and ``lattice``, where an error of one unit in the last place serves), products and sums
+that a format holds are exact, exp(x) is 0 for x <= -104, softmax subtracts the maximum, subnormal
+float16 weights are not flushed to zero. Nothing is assumed of the order of a sum.
+
+On (k, q) head q scores the key 0 and the predicate -g, the other heads the key 0 and the predicate
++g, with g >= 104. So attention is 0 or 1, head q writes the key's block q to the outputs, the
+others write zeros, and a logit is the sum of 2<c_v, x> - |c_v|^2, x = c_w, and exact zeros. Over
+the reals x is off by less than exp(-g) (H + 1) max(1, |c|); codes are multiples of a power of two.
+"""
+
+import json
+from array import array
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from ..coded.arrays import NAMES, Table, tables
+from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
+from ..coded.floats import FORMATS, ONE, SHIFT, value, values
+from ..limits import keep, refuse, spend
+from ..reading import choice, fields, integer, number
+from ..steps import Step
+
+ARRAYS = "W_E W_U W_Q W_K W_V W_O facts queries tokens"
+
+
+def layout(heads: int, m: int, intercepts: int) -> Layout:
+    blocks = heads * m
+    hot: list[int | None] = list(range(m, blocks, m))
+    if m == 1 or heads == 1:
+        markers = list(range(blocks, blocks + intercepts))
+        return Layout(blocks + intercepts, list(range(m)), [None, *hot], markers)
+    return Layout(blocks + 1, [0, *range(m + 1, 2 * m)], [1, *hot], [blocks])
+
+
+def read(data: Mapping[str, Any]) -> Layer:
+    arithmetic = fields(data["arithmetic"], "arithmetic", "weights accumulate logits")
+    names = ("weights", "accumulate", "logits")
+    forms = {name: FORMATS[choice(arithmetic[name], name, tuple(FORMATS))] for name in names}
+    code = fields(data["code"], "code", "family coordinates intercepts factor")
+    m = integer(code["coordinates"], "code.coordinates", 65)
+    intercepts, factor = integer(code["intercepts"], "code.intercepts", 3), code["factor"]
+    if integer(factor, "code.factor", 2**20) < 1 or factor & (factor - 1):
+        refuse("code.factor", "must be a power of two")
+    if not m or not intercepts:
+        refuse("code", "needs coordinates and intercepts")
+    arrays = tables(data["arrays"], ARRAYS)
+    queries = list(arrays["queries"].entries)
+    heads = len(queries)
+    if not heads:
+        refuse("queries", "must not be empty")
+    place = layout(heads, m, intercepts)
+    size, d = (*arrays["W_E"].shape, 0)[0], place.width
+    shapes = {
+        "W_E": (size, d),
+        "W_U": (d, size),
+        "W_Q": (heads, d, 1),
+        "W_K": (heads, 1, d),
+        "W_V": (heads, d, m),
+        "W_O": (heads, m, d),
+        "facts": (integer(data["facts"], "facts", 2**31), 3),
+        "queries": (heads,),
+    }
+    for name, shape in shapes.items():
+        if arrays[name].shape != shape:
+            refuse(name, f"must have the shape {shape}")
+        if name.startswith("W") and NAMES.get(arrays[name].kind) != forms["weights"].name:
+            refuse(name, f"must have entries of the type {forms['weights'].name}")
+    if arrays["facts"].kind != "I32" or arrays["queries"].kind != "I32":
+        refuse("facts and queries", "must be integers")
+    family = choice(code["family"], "code.family", FAMILIES)
+    tokens(arrays["tokens"], size)
+    weights, sums, logits = (forms[name] for name in names)
+    return Layer(weights, sums, logits, family, m, factor, place, arrays, queries)
+
+
+def tokens(table: Table, size: int) -> None:
+    """The names of the tokens: a JSON list of distinct strings."""
+    keep("The tokens", 3 * size)
+    spend("The tokens", 10 * size + len(table.entries))
+    try:
+        names = json.loads(table.entries.tobytes())
+    except (ValueError, RecursionError):
+        refuse("tokens", "must be a JSON list of strings")
+    if table.kind != "U8" or type(names) is not list or len(names) != size:
+        refuse("tokens", f"must be a list of {size} names")
+    if not all(type(name) is str and name for name in names) or len(set(names)) != size:
+        refuse("tokens", "must be distinct nonempty strings")
+
+
+def check(data: Mapping[str, Any]) -> Iterator[Step]:
+    """Structure, codes, margins, and one comparison of a block with a code per fact."""
+    fields(data, "The certificate", "arithmetic code arrays facts" + " tau" * ("tau" in data))
+    tau = number(data["tau"], "tau") if "tau" in data else None
+    if tau is not None and not 0 < tau < 1:
+        refuse("tau", "must lie strictly between 0 and 1")
+    layer = read(data)
+    if (
+        layer.weights.significand > layer.sums.significand
+        or layer.weights.greatest > layer.sums.greatest
+    ):
+        refuse("accumulate", "must hold the weights")
+    spend("The weights", sum(2 * len(table.entries) for table in layer.arrays.values()))
+    scale, step = predicates(layer)
+    yield step
+    gain, step = heads(layer, max(1, scale))
+    yield step
+    known = sorted(set(layer.arrays["facts"].entries[2::3]))
+    if known[0] < 0 or known[-1] >= layer.size:
+        refuse("facts", "name tokens that do not exist")
+    codes = Codes(layer, scale, gain, known)
+    yield codes.columns()
+    yield codes.others()
+    yield codes.distinct()
+    yield codes.margins()
+    yield codes.real()
+    if tau is not None:
+        yield codes.probability(tau)
+    yield recalled(layer, codes)
+
+
+def predicates(layer: Layer) -> tuple[int, Step]:
+    """Predicates: a power of two at the first marker, 1 at the second and at a hot coordinate."""
+    W_E, d = layer.arrays["W_E"].entries, layer.layout.width
+    queries, first = layer.queries, layer.layout.markers[0]
+    if len(set(queries)) != len(queries) or not 0 <= min(queries) <= max(queries) < layer.size:
+        refuse("queries", "must be distinct tokens")
+    scale = value(W_E[queries[0] * d + first], layer.weights, "W_E")
+    if scale < ONE or scale & (scale - 1):
+        return 0, Step(False, "predicate 0 has no power of two at the marker")
+    for i, (q, hot) in enumerate(zip(queries, layer.layout.hot, strict=True)):
+        wanted = dict.fromkeys(layer.layout.markers[1:], ONE) | {first: scale}
+        if hot is not None:
+            wanted[hot] = ONE
+        for j in range(d):
+            if value(W_E[q * d + j], layer.weights, "W_E") != wanted.get(j, 0):
+                return 0, Step(False, f"predicate {i} is not a marker and a hot coordinate")
+    facts = layer.arrays["facts"].entries
+    if not facts:
+        refuse("facts", "must not be empty")
+    if not set(facts[1::3]) <= set(queries):
+        return 0, Step(False, "a fact asks for a predicate that no head belongs to")
+    keys = set(facts[0::3])
+    if not 0 <= min(keys) <= max(keys) < layer.size:
+        refuse("facts", "name tokens that do not exist")
+    for j in layer.layout.markers:
+        marks = W_E[j::d]
+        if any(map(marks.__getitem__, keys)):
+            return 0, Step(False, "a key is not zero at a marker")
+    return scale >> SHIFT, Step(True, f"{len(queries)} predicates, {len(keys)} keys as they should")
+
+
+def heads(layer: Layer, scale: int) -> tuple[int, Step]:
+    """Head h scores keys 0, predicate h -g and the others +g, and copies block h to the outputs."""
+    place, m, d = layer.layout, layer.m, layer.layout.width
+    stacks = {
+        name: values(layer.arrays[name].entries, layer.weights, name)
+        for name in ("W_Q", "W_K", "W_V", "W_O")
+    }
+    entries = {name: [stacks[name][w] for w in layer.arrays[name].entries] for name in stacks}
+    z, gain = place.markers[0], abs(entries["W_Q"][place.markers[0]]) * scale
+    if gain < 104 * ONE:
+        return 0, Step(False, f"attention saturates to exp(-{gain // ONE}), which is not 0")
+    others = [hot for hot in place.hot if hot is not None]
+    for h, hot in enumerate(place.hot):
+        W_Q, W_K = [0] * d, [0] * d
+        W_K[z] = ONE // scale
+        W_Q[z] = -gain // scale if hot is None else gain // scale
+        for j in others if hot is None else [hot]:
+            W_Q[j] = 2 * gain if hot is None else -2 * gain
+        W_V, W_O = [0] * (d * m), [0] * (d * m)
+        for j in range(m):
+            W_V[(h * m + j) * m + j] = W_O[j * d + place.outputs[j]] = ONE
+        for name, wanted in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}.items():
+            if entries[name][h * len(wanted) : (h + 1) * len(wanted)] != wanted:
+                return 0, Step(False, f"{name} of head {h} does not select its block and predicate")
+    text = f"{len(place.hot)} heads attend to one token only: exp(-{gain // ONE}) is 0"
+    return gain // ONE, Step(True, text)
+
+
+def recalled(layer: Layer, codes: Codes) -> Step:
+    """Per fact: block q of the key is the code of the value."""
+    facts, d, m = layer.arrays["facts"].entries, layer.layout.width, layer.m
+    count = len(facts) // 3
+    keep("The facts", 6 * count)
+    spend("The facts", 8 * count * (m + 2))
+    keys, asked, told = facts[0::3], facts[1::3], facts[2::3]
+    pairs = {k * layer.size + q for k, q in zip(keys, asked, strict=True)}
+    if len(pairs) != count:
+        return Step(False, "a subject and a predicate occur in two facts")
+    groups: dict[int, tuple[array[int], array[int]]] = {
+        q: (array("i"), array("i")) for q in layer.queries
+    }
+    for k, q, v in zip(keys, asked, told, strict=True):
+        mine = groups[q]
+        mine[0].append(k)
+        mine[1].append(v)
+    W_E = layer.arrays["W_E"].entries
+    for h, q in enumerate(layer.queries):
+        subjects, objects = groups[q]
+        for j in range(m):
+            block, row = W_E[h * m + j :: d], codes.rows[layer.layout.outputs[j]]
+            double = {
+                w: 2 * layer.factor * x for w, x in values(block, layer.weights, "W_E").items()
+            }
+            held = map(double.__getitem__, map(block.__getitem__, subjects))
+            wanted = map(codes.value.__getitem__, map(row.__getitem__, objects))
+            for at, (x, y) in enumerate(zip(held, wanted, strict=True)):
+                if x != y:
+                    fact = (subjects[at], q, objects[at])
+                    return Step(False, f"the fact {fact} is not held: its block is another code")
+    return Step(True, f"{count} facts: the block of the key is the code of the value")
