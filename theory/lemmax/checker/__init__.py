@@ -33,13 +33,20 @@ What to read
     (``language``) and on the meaning of its words (``words``).
 """
 
-from .bounds import RULES
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from .checking import KINDS, Verdict, check, check_file
 from .command import main
 from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
-from .words import VOCABULARY
 
+if TYPE_CHECKING:
+    from .bounds import RULES
+    from .claims import RESERVED, STATEMENTS
+    from .words import VOCABULARY
+
+_LATE = {"RULES": "bounds", "RESERVED": "claims", "STATEMENTS": "claims", "VOCABULARY": "words"}
 __all__ = [
     "KINDS",
     "LIMITS",
@@ -54,3 +61,10 @@ __all__ = [
     "formal_statements",
     "main",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The registers, which a certificate of one kind does without, are imported when asked for."""
+    if name not in _LATE:
+        raise AttributeError(name)
+    return getattr(importlib.import_module(f".{_LATE[name]}", __name__), name)

@@ -42,14 +42,19 @@ class Table(list[list[int]]):
 # --- common denominators ------------------------------------------------------------------------
 
 
+def least_common_multiple(numbers: Collection[int]) -> int:
+    d, previous = 1, 1
+    for n in sorted(numbers):
+        if n != previous:
+            spend("The common denominator", 6, d.bit_length(), n.bit_length())
+            room("The common denominators", len(numbers), d.bit_length() + n.bit_length())
+            d, previous = math.lcm(d, n), n
+    return d
+
+
 def common_denominator(values: Collection[Fraction]) -> int:
     """The least d > 0 that makes all the values integers; charges for these integers."""
-    d, previous = 1, 1
-    for denominator in sorted([x.denominator for x in values]):
-        if denominator != previous:
-            spend("The common denominator", 6, d.bit_length(), denominator.bit_length())
-            room("The common denominators", len(values), d.bit_length() + denominator.bit_length())
-            d, previous = math.lcm(d, denominator), denominator
+    d = least_common_multiple([x.denominator for x in values])
     bits = d.bit_length()
     if bits > 1:
         spend("The common denominator", 4 * len(values), bits, bits)
