@@ -74,9 +74,9 @@ def items(value: object, where: str, least: int = 1) -> list[Any]:
 
 def exactly(count: int, value: object, where: str) -> list[Any]:
     """A list of so many entries."""
-    if len(items(value, where)) != count:
-        refuse(where, f"must have {count} entries")
-    return items(value, where)
+    if len(entries := items(value, where)) != count:
+        refuse(where, f"must have {count} entries, not {len(entries)}")
+    return entries
 
 
 def choice(value: object, where: str, options: Sequence[str]) -> str:
@@ -167,9 +167,7 @@ def whole(value: object, where: str) -> int:
 
 def numbers(value: object, where: str, count: int | None = None) -> tuple[Fraction, ...]:
     """A nonempty list of exact numbers."""
-    row = items(value, where)
-    if count is not None and len(row) != count:
-        refuse(where, f"must have {count} entries, not {len(row)}")
+    row = items(value, where) if count is None else exactly(count, value, where)
     keep(where, 3 * len(row))
     spend(where, 15 * len(row))
     return tuple(number(x, f"An entry of {where}") for x in row)
