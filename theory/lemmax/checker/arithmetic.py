@@ -104,7 +104,7 @@ def image(M: Table, column: Sequence[int]) -> list[int]:
 
 def multiplied(A: Table, B: Table) -> Table:
     """The product of integer matrices."""
-    spend("A product", len(A) * len(B) * len(B[0]), A.bits, B.bits)
+    spend("A product", len(A) * (len(B) + 5) * len(B[0]), A.bits, B.bits)
     keep("A product", len(A) * len(B[0]), A.bits + B.bits + len(B).bit_length())
     return Table([[dot(row, column) for column in B.columns] for row in A])
 
