@@ -78,10 +78,10 @@ def test_it_imports_only_the_standard_library(source: Path) -> None:
 
 def test_it_stays_readable() -> None:
     """No module is long; there is little code for each kind of certificate, rule and word."""
-    total = {"words": 0, "others": 0}
+    total = {"words": 0, "language": 0, "others": 0}
     for source in SOURCES:
         text = source.read_text(encoding="utf-8")
-        assert text.count("\n") <= 310, source
+        assert text.count("\n") <= 300, source
         ignored = {
             tokenize.COMMENT,
             tokenize.NL,
@@ -102,10 +102,12 @@ def test_it_stays_readable() -> None:
                 code -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
             if isinstance(node, (ast.Import, ast.ImportFrom)):  # every module repeats them
                 code -= set(range(node.lineno, (node.end_lineno or 0) + 1))
-        total["words" if source.parent.name == "words" else "others"] += len(code)
+        total[source.parent.name if source.parent.name in total else "others"] += len(code)
     words = sum(map(len, checker.VOCABULARY.values()))
     assert total["words"] <= 6 * words
-    assert total["others"] <= 140 * (len(checker.KINDS) + len(checker.RULES))
+    kinds = len(checker.KINDS) + len(checker.RULES)
+    assert total["others"] <= 104 * kinds
+    assert total["language"] + total["others"] <= 140 * kinds
 
 
 def test_a_referee_checks_every_kind(alone: Path, valid: dict[str, list[Certificate]]) -> None:

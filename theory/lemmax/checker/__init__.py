@@ -36,17 +36,16 @@ What to read
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from .checking import KINDS, Verdict, check, check_file
+from .checking import KINDS, Verdict, check, check_file, rule_of
 from .command import main
 from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
 
 if TYPE_CHECKING:
     from .bounds import RULES
-    from .claims import RESERVED, STATEMENTS
     from .words import VOCABULARY
 
-_LATE = {"RULES": "bounds", "RESERVED": "claims", "STATEMENTS": "claims", "VOCABULARY": "words"}
+_LATE = {"RULES": "bounds", "VOCABULARY": "words"}
 __all__ = [
     "KINDS",
     "LIMITS",
@@ -60,6 +59,7 @@ __all__ = [
     "check_file",
     "formal_statements",
     "main",
+    "rule_of",
 ]
 
 
