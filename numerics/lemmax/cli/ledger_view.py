@@ -54,12 +54,22 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     console.print(Text(entry["statement"]))
     if entry["reading"]:
         console.print(Text(f"Reading: {entry['reading'].strip()}"))
+    for label, key in (
+        ("Formally", "formal"),
+        ("A consequence of it only", "consequence"),
+        ("Informal", "informal"),
+    ):
+        if entry[key]:
+            console.print(Text(f"{label}: {' '.join(entry[key].split())}"))
+    if entry["theorems"]:
+        console.print(Text(f"Theorems in Coq: {', '.join(entry['theorems'])}"))
     verdict = Text("verdict: ")
     verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
     verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")
     console.print(verdict)
     if entry["repaired_by"]:
-        console.print(Text(f"repaired by: {entry['repaired_by']}"))
+        reason = f" ({entry['repair'].strip()})" if entry["repair"] else ""
+        console.print(Text(f"repaired by: {entry['repaired_by']}{reason}"))
     for item in entry["evidence"]:
         scope = f"  [{item['scope']}]" if "scope" in item else ""
         direction = "" if item["direction"] == "for" else f" {item['direction']}"
@@ -69,6 +79,11 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
             console.print(Text(f"    certificate: {name}"))
         if "details" in item:
             console.print(Text(f"    {item['details']}"))
-    for label, key in (("rests on", "uses"), ("used by", "used_by")):
+    for label, key in (
+        ("the consequence leans on", "consequence_uses"),
+        ("rests on", "uses"),
+        ("used by", "used_by"),
+    ):
         if entry[key]:
             console.print(Text(f"{label}: {', '.join(entry[key])}"))
+    console.print(Text(f"digest of the statement: {entry['digest']}"))
