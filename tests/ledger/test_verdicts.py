@@ -9,20 +9,16 @@ import pytest
 
 from lemmax.theory.ledger.claims import Catalogue, Claim, Kind
 from lemmax.theory.ledger.proofs import Direction
+from lemmax.theory.ledger.records import Record, disagreements, read_ledger, stale, to_json
 from lemmax.theory.ledger.verdicts import (
     GRADES,
     Evidence,
     Grade,
     Outcome,
-    Record,
     Verdict,
     build_ledger,
     conflicts,
-    disagreements,
     judge,
-    read_ledger,
-    stale,
-    to_json,
 )
 
 
@@ -147,7 +143,7 @@ def test_evidence_both_ways_is_a_conflict_that_names_both() -> None:
 
 
 def test_repaired_needs_a_refutation_and_a_repair_that_holds() -> None:
-    broken, repair = claim(repaired_by="x/repair"), claim(name="x/repair")
+    broken, repair = claim(repaired_by="x/repair", repair="a weaker bound"), claim(name="x/repair")
     against = evidence("certified", "against")
     mended = evidence("argued", name="x/repair", test="docs/proofs/x/repair.md")
     both = catalogue(broken, repair)
