@@ -77,6 +77,12 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
         console.print(Text(line))
         for name in item.get("certificates", ()):
             console.print(Text(f"    certificate: {name}"))
+        for name in item.get("theorems", ()):
+            console.print(Text(f"    theorem: {name}"))
+        if "formula" in item:
+            console.print(Text(f"    for all {', '.join(item['symbols'])}: {item['formula']}"))
+        if "count" in item:
+            console.print(Text(f"    {item['count']} decided"))
         if "details" in item:
             console.print(Text(f"    {item['details']}"))
     for label, key in (

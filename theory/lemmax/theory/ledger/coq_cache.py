@@ -1,8 +1,8 @@
 """Coq runs once per source and version: what it said is kept by digest in the user's cache folder.
 
-The key of a file is a digest of Coq's version, of the file's text (without its header) and of the keys of everything
-that it requires, so that an edited file, and all that leans on it, is compiled anew. Several
-processes may ask at once: one compiles, the others wait for it and read.
+The key of a file is a digest of Coq's version, of the file's text (without its header) and of the
+keys of everything that it requires, so that an edited file, and all that leans on it, is compiled
+anew. Several processes may ask at once: one compiles, the others wait for it and read.
 """
 
 from __future__ import annotations
