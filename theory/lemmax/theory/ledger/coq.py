@@ -24,6 +24,7 @@ from lemmax.theory.ledger.proofs import Direction
 
 LOGICAL_NAME = "lemmax"
 CLOSED = "Closed under the global context"
+QUIET = ("-q", "-w", "-notation-overridden,-ambiguous-paths")
 
 # Words that let a file claim more than it proves; comments and strings are stripped first.
 FORBIDDEN = (
@@ -248,3 +249,8 @@ def requirements(sources: Mapping[str, str]) -> dict[str, list[str]]:
         circle = " -> ".join(error.args[1])
         raise KernelError(f"the formal sources require each other in a circle: {circle}.") from None
     return {name: graph[name] for name in order}
+
+
+def compilation_order(sources: Mapping[str, str]) -> list[str]:
+    """The names of the sources, each after those that it requires."""
+    return list(requirements(sources))

@@ -23,6 +23,7 @@ from pathlib import Path
 
 from lemmax.theory.ledger.coq import (
     LOGICAL_NAME,
+    QUIET,
     FormalFile,
     KernelError,
     Theorem,
@@ -35,7 +36,6 @@ from lemmax.theory.ledger.coq import (
     theorem_statements,
 )
 
-QUIET = ("-q", "-w", "-notation-overridden,-ambiguous-paths")
 FORMAT = "3"  # of what is kept; another number makes everything new
 # The first comment, if it is a plain one: what it says of claims is nothing to Coq.
 _HEADER = re.compile(r"\A\s*\(\*(?:(?!\(\*|\*\))[^\"])*\*\)")
