@@ -96,11 +96,14 @@ class Entry:
     evidence: tuple[Evidence, ...]
 
 
+def stands(claim: Claim, evidence: Evidence) -> bool:
+    """Whether evidence passed and was made for the words of the claim, where it names any."""
+    return evidence.outcome == "passed" and evidence.statement in (None, claim.digest)
+
+
 def decides(claim: Claim, evidence: Evidence) -> Verdict | None:
     """What one piece of evidence that passed settles by itself, or None."""
-    if evidence.outcome != "passed" or evidence.direction == "gap":
-        return None
-    if evidence.statement not in (None, claim.digest):
+    if not stands(claim, evidence) or evidence.direction == "gap":
         return None
     grade, direction = evidence.grade, evidence.direction
     partial = grade == "symbolic" or (grade == "kernel" and direction == "for")
@@ -145,7 +148,7 @@ def judge(claim: Claim, evidence: Sequence[Evidence]) -> tuple[Verdict, Grade | 
     supporting: list[Grade] = [
         e.grade
         for e in evidence
-        if e.outcome == "passed"
+        if stands(claim, e)
         and e.direction == "for"
         and e.grade in ("kernel", "universal", "property", "symbolic")
     ]
@@ -213,7 +216,7 @@ def build_ledger(
             )
             for e in sorted(gathered[claim.id], key=lambda e: (_STRENGTH[e.grade], e.test))
         )
-        gaps = [e for e in listed if e.direction == "gap" and e.outcome == "passed"]
+        gaps = [e for e in listed if e.direction == "gap" and stands(claim, e)]
         if (
             claim.repaired_by in holding
             and repair_counts(claim)
@@ -255,7 +258,7 @@ def _standing(
             if claim.repaired_by in now
             and repair_counts(claim)
             and any(
-                decides(claim, e) == "refuted" or (e.direction == "gap" and e.outcome == "passed")
+                decides(claim, e) == "refuted" or (e.direction == "gap" and stands(claim, e))
                 for e in sound[claim.id]
             )
         }
