@@ -65,8 +65,11 @@ def carries(certificate: Mapping[str, Any], claim: Claim) -> bool:
     carried, formal = certificate.get("statement"), normalised(claim.formal)
     if isinstance(carried, str):
         return normalised(carried) == formal
+    # The first version of refutations lists hypotheses and says nothing of sorts: matrices only.
     parts = _FORMAL.fullmatch(formal)
     if parts is None or not isinstance(carried, Mapping):
+        return False
+    if any(given.partition(":")[2].strip() != "matrix" for given in parts["given"].split(",")):
         return False
     assumed = parts["assume"].split(" and ") if parts["assume"] else []
     hypotheses = [normalised(str(h)) for h in carried.get("hypotheses", ())]
