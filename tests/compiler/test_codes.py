@@ -123,6 +123,7 @@ def test_formats_hold_what_their_bits_spell(name: str) -> None:
     "lemmax/counting-bound",
     grade="universal",
     scope="all maps from two weights of at most 2 values to tables of at most 2 facts",
+    statement="c42ec82abf63897d",
 )
 def test_counting_bound_for_all_small_maps() -> None:
     """Every architecture, as a map from choices of weights to tables."""
@@ -176,6 +177,7 @@ def test_one_rounding_tells_all_codes_from_all(dtype: str, accumulate: str) -> N
     "lemmax/float-codes",
     grade="property",
     scope="bfloat16 octaves: the middle and both ends of the exponents against all codes",
+    statement="f3c6a762796b682b",
 )
 def test_octaves_in_bfloat16_by_mantissas_and_octaves_apart() -> None:
     """Scaling by 2 changes no bit, so the middle and the two ends against all 30,464 codes."""
