@@ -137,7 +137,7 @@ def test_counting_bound_for_all_small_maps(exhaust: Callable[..., int]) -> None:
     )
 
     def bounded(F: int, P: int, V: int, n: int, answers: tuple[int, ...]) -> bool:
-        return len(set(answers)) < V**n or V**n <= F**P
+        return bool(len(set(answers)) < V**n or V**n <= F**P)
 
     exhaust(maps, bounded)
 
