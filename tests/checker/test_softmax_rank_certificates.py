@@ -129,6 +129,14 @@ def test_too_large_exponents_are_refused_at_once(make: Any) -> None:
         check(certificate)
 
 
+def test_exponents_near_a_million_are_checked(make: Any) -> None:
+    """Powers of two of that length are made by shifts, and multiplied faster than by hand."""
+    exponents = [[3, 999_999, 20_007], [870_001, 11, 400_000], [0, 650_000, 998_000]]
+    certificate = make.softmax_rank([*exponents, [8, 10**6 + 4, 20_012]], 3, "exact", 1, "ln2")
+    assert check(certificate).holds
+    assert not check(make.softmax_rank([*exponents, exponents[0]], 2, "exact", 1, "ln2")).holds
+
+
 def test_damaged_certificates_are_refused(
     valid: dict[str, list[Certificate]], damages: Any
 ) -> None:

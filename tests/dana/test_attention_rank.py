@@ -13,6 +13,8 @@ from sympy.polys.rings import ring
 
 from lemmax import checker
 from lemmax.constructions.dana.counterexamples import spanning_unit_matrices
+from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory.dana.attention_modulo import features_modulo
 from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.generic import generic_aot, generic_feature_rank
@@ -50,9 +52,13 @@ def determinant(rows: list[list[Any]], one: Any) -> Any:
 # --- Lemma 2 and its proof -----------------------------------------------------------------------
 
 
-@pytest.mark.claim("dana/lemma-2", grade="symbolic", direction="against")
-@pytest.mark.claim("dana/comparison-mahdavi", grade="symbolic", direction="against")
-def test_lemma_2_fails_on_constant_sequences() -> None:
+@pytest.mark.claim(
+    "dana/lemma-2", grade="symbolic", direction="against", statement="79cdf21b6706d916"
+)
+@pytest.mark.claim(
+    "dana/comparison-mahdavi", grade="symbolic", direction="against", statement="223ae96af4f607a2"
+)
+def test_lemma_2_fails_on_constant_sequences(symbolic: Symbolic) -> None:
     """S = 2, d = d_h = H = 2, (i, i) for four tokens: rank A <= 3 whatever the weights.
 
     A^h(i, i) = e_i + pos_2 + a_hi (pos_1 - pos_2), with the attention a_hi itself a free symbol;
@@ -67,15 +73,17 @@ def test_lemma_2_fails_on_constant_sequences() -> None:
         for h in range(2)
         for k in range(2)
     ]
-    assert determinant(rows, R(1)) == 0
+    symbolic.singular(rows)
     assert determinant([row[:3] for row in rows[:3]], R(1)) != 0  # rank 3 is reached
 
 
-@pytest.mark.claim("dana/lemma-2", grade="symbolic", direction="against")
-def test_lemma_2_fails_for_one_position() -> None:
+@pytest.mark.claim(
+    "dana/lemma-2", grade="symbolic", direction="against", statement="79cdf21b6706d916"
+)
+def test_lemma_2_fails_for_one_position(symbolic: Symbolic) -> None:
     """S = 1, d = 1, H = N = T₀ = 2: attention is 1, so both heads give (x_1, x_2)."""
-    R, x, y = ring("x y", ZZ)
-    assert determinant([[x, y], [x, y]], R(1)) == 0
+    _, x, y = ring("x y", ZZ)
+    symbolic.singular([[x, y], [x, y]])
 
 
 @pytest.mark.parametrize(
@@ -139,19 +147,21 @@ def expansion(S: int, top: int, d: int) -> list[list[int]]:
     return rows
 
 
-@pytest.mark.claim("dana/lemma-2-determinant", grade="symbolic", direction="against")
+@pytest.mark.claim(
+    "dana/lemma-2-determinant", grade="symbolic", direction="against", statement="6424bd09a61979e1"
+)
 @pytest.mark.parametrize("signed", [True, False])
-def test_lemma_2_determinant_is_zero(signed: bool) -> None:
+def test_lemma_2_determinant_is_zero(signed: bool, symbolic: Symbolic) -> None:
     """S = d = 2: det(𝒩 X) is the zero polynomial in the entries of X, with or without signs."""
     names = "x11 x12 x21 x22"
-    R, a, b, c, e = ring(names, ZZ)
+    _, a, b, c, e = ring(names, ZZ)
     for top in (1, 2):
         N = expansion(2, top, 2)
         if not signed:
             N = [[abs(x) for x in row] for row in N]
         X = [[a, b], [c, e]]
         rows = [[row[0] * X[0][j] + row[1] * X[1][j] for j in range(2)] for row in N]
-        assert determinant(rows, R(1)) == 0
+        symbolic.singular(rows)
 
 
 @pytest.mark.parametrize(("S", "d"), [(2, 2), (2, 3), (3, 3), (3, 2), (4, 3)])
@@ -163,8 +173,10 @@ def test_lemma_2_coefficients_sum_to_zero(S: int, d: int) -> None:
         assert certified_rank(N).rank <= S - 1
 
 
-@pytest.mark.claim("dana/lemma-2-hyperplane", grade="symbolic", direction="against")
-def test_lemma_2_hyperplane_contains_every_head() -> None:
+@pytest.mark.claim(
+    "dana/lemma-2-hyperplane", grade="symbolic", direction="against", statement="2dbecff7bca0dff2"
+)
+def test_lemma_2_hyperplane_contains_every_head(symbolic: Symbolic) -> None:
     """S = d = T₀ = 2: (x_t + a_t δ_t)_t lies in the span of (x_1, x_2), (δ_1, 0), (0, δ_2).
 
     Three vectors of R^4, for all embeddings: some hyperplane contains them. Its normal is
@@ -176,11 +188,14 @@ def test_lemma_2_hyperplane_contains_every_head() -> None:
     turned = [[-v[1], v[0]] for v in delta]
     r = [turned[t][0] * x[t][0] + turned[t][1] * x[t][1] for t in range(2)]
     normal = [[r[1] * v for v in turned[0]], [-r[0] * v for v in turned[1]]]
-    total = R(0)
-    for t in range(2):
-        for k in range(2):
-            total += normal[t][k] * (x[t][k] + a[t] * delta[t][k])
-    assert total == 0
+    for t in range(2):  # the normal is orthogonal to (δ_1, 0) and (0, δ_2) ...
+        symbolic.identity(normal[t][0] * delta[t][0], -normal[t][1] * delta[t][1])
+    # ... and to every (x_t + a_t δ_t)_t
+    parts = [
+        sum((normal[t][k] * (x[t][k] + a[t] * delta[t][k]) for k in range(2)), R(0))
+        for t in range(2)
+    ]
+    symbolic.identity(parts[0], -parts[1])
 
 
 @pytest.mark.parametrize(
@@ -201,7 +216,9 @@ def test_lemma_2_span_of_head_outputs(S: int, d: int, expected: int) -> None:
     assert flat.rank() == expected == min(6 * d, 6 * min(d, S - 1) + 1)
 
 
-@pytest.mark.claim("dana/lemma-2-increment", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/lemma-2-increment", grade="certified", direction="against", statement="d8df5a34835732e8"
+)
 def test_lemma_2_increment_is_one_for_unit_matrices(certify: Certify) -> None:
     """The unit matrices span R^{2×2}, and each of them has rank one."""
     certify(spanning_unit_matrices(), ship_as="dana/lemma-2-increment")
@@ -214,15 +231,18 @@ def test_lemma_2_increment_is_one_for_unit_matrices(certify: Certify) -> None:
     "lemmax/aot-rank",
     grade="property",
     scope="600 random sets, N <= 4, 2 <= S <= 4, 2 <= d <= 4, H <= 4, T₀ <= 9; W_QK of rank one",
+    statement="23c77acfd4c6b085",
 )
-def test_aot_rank_formula_on_random_sets() -> None:
+def test_aot_rank_formula_on_random_sets(sample: Sample) -> None:
     rng = random.Random(600)
     for seed in range(600):
         N, S, d, H = rng.randint(1, 4), rng.randint(2, 4), rng.randint(2, 4), rng.randint(0, 4)
         sequences = random_sequences(rng, N, S, 9)
         K = len({t[-1] for t in sequences})
         bounds = aot_rank(generic_aot(N, S, d, 1, H, seed), sequences)
-        assert bounds.rank == generic_feature_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
+        sample(
+            bounds.rank == generic_feature_rank(len(sequences), K, d, H), (N, S, d, H, sequences)
+        )
 
 
 def test_aot_rank_in_dimension_one() -> None:
@@ -237,7 +257,7 @@ def test_aot_rank_in_dimension_one() -> None:
         assert aot_rank(generic_aot(N, S, 1, 1, H, seed), sequences).rank == min(T0, H + 1)
 
 
-@pytest.mark.claim("lemmax/aot-rank", grade="certified")
+@pytest.mark.claim("lemmax/aot-rank", grade="certified", statement="23c77acfd4c6b085")
 def test_aot_rank_of_one_transformer(certify: Certify) -> None:
     """N = 4, S = 3, d = 2, d_h = 1, H = 6: rank 8 = H + min(d, K), certified through Q(e)."""
     sequences = list(product(range(4), repeat=3))[::7][:9]
@@ -257,8 +277,9 @@ def test_aot_rank_is_only_a_lower_bound_for_wide_heads() -> None:
     "lemmax/bigram-rank-matroid",
     grade="property",
     scope="1500 random sets of pairs, N <= 5, d <= 4, d_h <= d, H <= 3, T₀ <= 9",
+    statement="bded78a889e6b225",
 )
-def test_matroid_union_equals_exact_rank_on_random_bigrams() -> None:
+def test_matroid_union_equals_exact_rank_on_random_bigrams(sample: Sample) -> None:
     rng = random.Random(1500)
     for seed in range(1500):
         N, d, H = rng.randint(1, 5), rng.randint(2, 4), rng.randint(0, 3)
@@ -266,7 +287,7 @@ def test_matroid_union_equals_exact_rank_on_random_bigrams() -> None:
         pairs = random_sequences(rng, N, 2, 9)
         union = bigram_rank(pairs, d, d_h, H)
         bounds = aot_rank(generic_aot(N, 2, d, d_h, H, seed), pairs)
-        assert bounds.lower == bounds.upper == union.rank, (N, d, d_h, H, pairs)
+        sample(bounds.lower == bounds.upper == union.rank, (N, d, d_h, H, pairs))
 
 
 def test_matroid_union_witness_is_the_minimum_over_all_subsets() -> None:
@@ -304,8 +325,9 @@ def test_lift_independence_is_linear_independence() -> None:
     "lemmax/generic-value-map",
     grade="property",
     scope="200 random sets, 2 <= S <= 3, d <= 3, d_h <= d, H <= 3, random integer W_V",
+    statement="2532dccae5c6ee93",
 )
-def test_generic_value_map_reaches_the_largest_rank() -> None:
+def test_generic_value_map_reaches_the_largest_rank(sample: Sample) -> None:
     """Random W_V do as well as the best of several, and at least H + min(d, K)."""
     rng = random.Random(200)
     for seed in range(200):
@@ -327,21 +349,22 @@ def test_generic_value_map_reaches_the_largest_rank() -> None:
         ranks = {aot_rank(m, sequences).lower for m in (model, swapped)}
         assert len(ranks) == 1
         K = len({t[-1] for t in sequences})
-        assert ranks.pop() >= generic_feature_rank(len(sequences), K, d, H)
+        sample(ranks.pop() >= generic_feature_rank(len(sequences), K, d, H))
 
 
 @pytest.mark.claim(
     "lemmax/skip-rows",
     grade="property",
     scope="100 random sets, N <= 5, S <= 3, d <= 5",
+    statement="83b48656376babf6",
 )
-def test_skip_rows_have_rank_of_last_tokens() -> None:
+def test_skip_rows_have_rank_of_last_tokens(sample: Sample) -> None:
     rng = random.Random(100)
     for seed in range(100):
         N, S, d = rng.randint(1, 5), rng.randint(1, 3), rng.randint(1, 5)
         sequences = random_sequences(rng, N, S, 9)
         model = generic_aot(N, S, d, 1, 0, seed)
-        assert aot_rank(model, sequences, "A'").rank == min(d, len({t[-1] for t in sequences}))
+        sample(aot_rank(model, sequences, "A'").rank == min(d, len({t[-1] for t in sequences})))
 
 
 def test_skip_rows_identity_of_the_logits() -> None:

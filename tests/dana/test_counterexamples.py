@@ -20,7 +20,9 @@ from lemmax.theory.numbers.matrices import Matrix
 Certify = Callable[..., checker.Verdict]
 
 
-@pytest.mark.claim("dana/t-epsilon", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/t-epsilon", grade="certified", direction="against", statement="c81b4fba30e589c5"
+)
 def test_t_epsilon_refuted_by_the_uniform_prior(certify: Certify) -> None:
     verdict = certify(counterexamples.likely_sequences(), ship_as="dana/t-epsilon")
     assert "2" in verdict.steps[-1]
@@ -49,7 +51,9 @@ def test_t_epsilon_with_at_least(weights: list[int], level: int) -> None:
     assert t_epsilon(prior, fmpq(0)) == sum(w > 0 for w in weights)
 
 
-@pytest.mark.claim("dana/skip-as-head", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/skip-as-head", grade="certified", direction="against", statement="d6fdb263b6c97c64"
+)
 def test_skip_as_head_attends_to_the_longer_vector(certify: Certify) -> None:
     certify(counterexamples.attention_to_a_longer_vector(), ship_as="dana/skip-as-head")
 
@@ -64,7 +68,12 @@ def test_skip_as_head_loses_the_last_position(scale: int) -> None:
     assert output[0, 0] > fmpq(3, 2)
 
 
-@pytest.mark.claim("dana/value-map-keeps-rank", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/value-map-keeps-rank",
+    grade="certified",
+    direction="against",
+    statement="2ff65e1b4e112338",
+)
 def test_value_map_can_lose_rank(certify: Certify) -> None:
     certify(counterexamples.orthogonal_value_map(), ship_as="dana/value-map-keeps-rank")
 
@@ -82,7 +91,9 @@ def test_value_map_can_lose_rank_with_two_heads() -> None:
         assert aot_rank(model, [(0, 0), (1, 1)], "A").rank == 2
 
 
-@pytest.mark.claim("dana/figure-4-bound", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/figure-4-bound", grade="certified", direction="against", statement="7759769544630478"
+)
 def test_figure_4_bound_is_not_one(certify: Certify) -> None:
     verdict = certify(counterexamples.figure_4_bound(), ship_as="dana/figure-4-bound")
     assert "509/500" in verdict.steps[-1]
@@ -94,7 +105,9 @@ def test_figure_4_bound_is_not_one(certify: Certify) -> None:
     assert -(-(T0 - d) // min(d, d_h)) == 49  # heads that Corollary 1 would ask for
 
 
-@pytest.mark.claim("dana/rank-d-stores-d", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/rank-d-stores-d", grade="certified", direction="against", statement="31ae4a968865cae3"
+)
 def test_rank_d_stores_more_than_d(certify: Certify) -> None:
     """No head, d = 2, and 25 associations: the embedding is a free table of the last token."""
     pairs = {(i, j): (3 * j + 1) % 5 for i, j in product(range(5), repeat=2)}
@@ -104,7 +117,9 @@ def test_rank_d_stores_more_than_d(certify: Certify) -> None:
     certify(memory.certificate(), ship_as="dana/rank-d-stores-d")
 
 
-@pytest.mark.claim("dana/random-baseline", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/random-baseline", grade="certified", direction="against", statement="9343f0c10a14e58f"
+)
 def test_random_baseline_is_beaten_without_heads(certify: Certify) -> None:
     """N = 2: over the 16 tables the mean of certified accuracies is 3/4, not 1/2."""
     cells = list(product(range(2), repeat=2))

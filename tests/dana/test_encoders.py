@@ -21,6 +21,8 @@ from lemmax.constructions.dana.signs import (
     derandomised_signs,
     random_signs,
 )
+from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory.dana.encoder_bounds import bisected, dual_gain, initial_cones
 from lemmax.theory.dana.encoders import (
     SequenceEncoder,
@@ -117,14 +119,16 @@ def test_proposition_2_mixture_with_uniform(p: list[fmpq], weight: int) -> None:
         assert gap <= -(1 - arb(eta)).log() + arb("1e-40")
 
 
-@pytest.mark.claim("dana/proposition-2", grade="certified", direction="for")
+@pytest.mark.claim(
+    "dana/proposition-2", grade="certified", direction="for", statement="f93a8887da50a45f"
+)
 def test_proposition_2_on_one_table(certify: Certify) -> None:
     interval = best_encoder(EIGHTY, 2)
     assert interval.upper < fmpq(1, 10**9)
     certify(interval.certificate())
 
 
-@pytest.mark.claim("dana/proposition-2-converse", grade="certified")
+@pytest.mark.claim("dana/proposition-2-converse", grade="certified", statement="89ab85b2a8704156")
 def test_proposition_2_converse_three_tokens_in_dimension_one(certify: Certify) -> None:
     """N = 3, d = 1, permutations of (.8, .1, .1): the infimum lies in [.1848, .1855]."""
     interval = best_encoder(EIGHTY, 1)
@@ -173,7 +177,7 @@ def test_d_distributions_need_centred_logs_of_small_rank(N: int, d: int) -> None
     assert certified_rank(more).rank == N - 1  # so dimension N - 1 reaches everything
 
 
-@pytest.mark.claim("dana/proposition-3", grade="certified")
+@pytest.mark.claim("dana/proposition-3", grade="certified", statement="c54bee8534f66a20")
 def test_proposition_3_by_the_integer_parabola(certify: Certify) -> None:
     """N = 7, S = 1, W_j = (j, j²), λ = 30: divergence below 10^-12, in integers."""
     built = sequence_encoder(one_hot(7), "parabola", scale=30)
@@ -197,7 +201,9 @@ def test_proposition_3_by_the_circle() -> None:
     assert built.divergence < arb("1e-9")
 
 
-@pytest.mark.claim("dana/any-dimension", grade="certified", direction="against")
+@pytest.mark.claim(
+    "dana/any-dimension", grade="certified", direction="against", statement="e27616f0b49eb987"
+)
 def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> None:
     """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23."""
     interval = best_encoder(one_hot(3), 1, starts=1)
@@ -227,6 +233,7 @@ def softmax_point(z: list[fmpq]) -> list[fmpq]:
     "lemmax/maximum-entropy-dual",
     grade="property",
     scope="random integer W with N = 4, d = 2, rational p, exact feasible q (weak duality)",
+    statement="48ed250f914b3a99",
 )
 @given(
     W=st.lists(st.lists(st.integers(-3, 3), min_size=2, max_size=2), min_size=4, max_size=4),
@@ -236,7 +243,7 @@ def softmax_point(z: list[fmpq]) -> list[fmpq]:
 )
 @settings(max_examples=60)
 def test_maximum_entropy_dual_is_a_lower_bound(
-    W: list[list[int]], p: list[fmpq], x: list[int], step: int
+    sample: Sample, W: list[list[int]], p: list[fmpq], x: list[int], step: int
 ) -> None:
     rows = [[fmpq(1), *map(fmpq, w)] for w in W]
     echelon, rank = fmpq_mat(rows).transpose().rref()
@@ -253,7 +260,7 @@ def test_maximum_entropy_dual_is_a_lower_bound(
     gain = dual_gain(Table([p]), range(4), c, [mu], 128)
     logits = [fmpq(sum(a * b for a, b in zip(w, x, strict=True))) for w in W]
     with ctx.workprec(128):
-        assert not divergence(p, logits) < gain - arb("1e-25")
+        sample(not divergence(p, logits) < gain - arb("1e-25"))
 
 
 def test_maximum_entropy_dual_has_no_gap() -> None:
@@ -306,7 +313,7 @@ def solve_cone(cone: Any, target: list[int]) -> list[fmpq]:
     return [solution[i, 0] for i in range(m - 1)]
 
 
-@pytest.mark.claim("lemmax/sparse-table-threshold", grade="certified")
+@pytest.mark.claim("lemmax/sparse-table-threshold", grade="certified", statement="593df80d386d89d7")
 @pytest.mark.parametrize(("scale", "bound"), [(1, "1/10"), (5, "1/1000"), (12, "1/100000")])
 def test_sparse_tables_by_moments(certify: Certify, scale: int, bound: str) -> None:
     """m = 2, d = 4, N = 6: (.7, .3) on every ordered pair, divergence to zero as λ grows."""
@@ -445,8 +452,9 @@ def test_theorem_2_limit_with_a_wrong_table_is_infinite(k: int) -> None:
     "lemmax/random-sign-encoder",
     grade="property",
     scope="N = 12, d = 40, 30 random rows of full support, right and wrong look-up tables",
+    statement="e79e6a13db97f55d",
 )
-def test_random_sign_encoder_bound_holds() -> None:
+def test_random_sign_encoder_bound_holds(sample: Sample) -> None:
     rng = random.Random(30)
     signs = derandomised_signs(12, 40)
     C = arb(certified_coherence(signs))
@@ -457,10 +465,10 @@ def test_random_sign_encoder_bound_holds() -> None:
         g = rng.choice([max(range(12), key=weights.__getitem__), rng.randrange(12)])
         built = sequence_encoder(table, "derandomised", d=40, targets=[g], scale=10**4)
         # λ is rounded, hence the small allowance
-        assert built.divergence < lookup_bound(table, [g], C) + arb("1e-9")
+        sample(built.divergence < lookup_bound(table, [g], C) + arb("1e-9"))
 
 
-@pytest.mark.claim("lemmax/random-sign-encoder", grade="certified")
+@pytest.mark.claim("lemmax/random-sign-encoder", grade="certified", statement="e79e6a13db97f55d")
 def test_random_sign_encoder_of_one_table(certify: Certify) -> None:
     """N = 12, d = 10 > 4 log 12, one less than the trivial dimension N - 1."""
     assert 4 * math.log(12) < 10
@@ -493,8 +501,8 @@ def test_random_sign_union_bound_and_exact_coherence() -> None:
 # --- Taylor, Lemma 4, Definition 2 ---------------------------------------------------------------
 
 
-@pytest.mark.claim("lemmax/taylor-kl", grade="symbolic")
-def test_taylor_kl_is_half_the_variance() -> None:
+@pytest.mark.claim("lemmax/taylor-kl", grade="symbolic", statement="45d52716b01ab972")
+def test_taylor_kl_is_half_the_variance(symbolic: Symbolic) -> None:
     """KL(p || softmax(log p + s z)) = log Σ p e^{sz} - s Σ p z, by its moments m_k = Σ p z^k.
 
     The moments are free symbols, so N, p and z are arbitrary.
@@ -503,11 +511,13 @@ def test_taylor_kl_is_half_the_variance() -> None:
     m1, m2, m3 = sympy.symbols("m1 m2 m3", real=True)
     generating = 1 + s * m1 + s**2 * m2 / 2 + s**3 * m3 / 6
     expansion = sympy.series(sympy.log(generating) - s * m1, s, 0, 3).removeO()
-    assert sympy.expand(expansion - s**2 * (m2 - m1**2) / 2) == 0
+    symbolic.identity(expansion, s**2 * (m2 - m1**2) / 2)
 
 
-@pytest.mark.claim("dana/taylor-kl", grade="symbolic", direction="against")
-def test_taylor_kl_is_no_multiple_of_the_norm() -> None:
+@pytest.mark.claim(
+    "dana/taylor-kl", grade="symbolic", direction="against", statement="93fb497bee810962"
+)
+def test_taylor_kl_is_no_multiple_of_the_norm(symbolic: Symbolic) -> None:
     """N = 2, p = (a, 1-a), z = s(1-a, -a): KL/‖z‖² → a(1-a)/(2(a² + (1-a)²)), which varies with a.
 
     And KL/‖z‖ → 0, so the norm itself is not the leading term either.
@@ -517,6 +527,7 @@ def test_taylor_kl_is_no_multiple_of_the_norm() -> None:
     norm = sympy.sqrt((1 - a) ** 2 + a**2) * s
     leading = sympy.series(kl, s, 0, 3).removeO().coeff(s, 2)
     ratio = sympy.simplify(leading / (norm / s) ** 2)
+    symbolic.identity(ratio, a * (1 - a) / (2 * (a**2 + (1 - a) ** 2)))
     assert ratio.subs(a, sympy.Rational(1, 2)) == sympy.Rational(1, 4)
     assert ratio.subs(a, sympy.Rational(1, 4)) == sympy.Rational(3, 20)
     assert sympy.series(kl, s, 0, 2).removeO() == 0

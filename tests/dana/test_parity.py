@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 from sympy.polys.domains import ZZ
 from sympy.polys.rings import ring
 
+from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory.dana.encoders import divergence, entropy
 from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.numbers.matrices import Matrix
@@ -27,8 +28,11 @@ def cube(n: int) -> list[tuple[int, ...]]:
     return list(product((0, 1), repeat=n))
 
 
-def alternating_sum(H: int, n: int) -> Any:
-    """Σ_b (-1)^|b| f(b) Π_h Z_h(b) over n bits, f = c + Σ_h N_h/Z_h, every weight a free symbol."""
+def parity_sums(H: int, n: int) -> tuple[Any, Any]:
+    """Σ f(b) Π_h Z_h(b) over the even and over the odd b of n bits, f = c + Σ_h N_h/Z_h.
+
+    Every weight is a free symbol.
+    """
     names = ["c"] + [
         f"{letter}{h}_{s}_{bit}"
         for letter in "wu"
@@ -38,7 +42,7 @@ def alternating_sum(H: int, n: int) -> Any:
     ]
     R, *symbols = ring(names, ZZ)
     value = dict(zip(names, symbols, strict=True))
-    total = R(0)
+    sums = [R(0), R(0)]
     for b in cube(n):
         places = [(s, bit) for s, bit in enumerate(b)] + [(n, 0)]
         Z = [sum((value[f"w{h}_{s}_{k}"] for s, k in places), R(0)) for h in range(H)]
@@ -49,51 +53,56 @@ def alternating_sum(H: int, n: int) -> Any:
         cleared = value["c"] * prod(Z, start=R(1)) + sum(
             (N[h] * prod((Z[k] for k in range(H) if k != h), start=R(1)) for h in range(H)), R(0)
         )
-        total += (-1) ** sum(b) * cleared
-    return total
+        sums[sum(b) % 2] += cleared
+    return sums[0], sums[1]
 
 
 @pytest.mark.claim(
-    "lemmax/parity-obstruction", grade="symbolic", scope="H = 1, 2, 3; all weights are free symbols"
+    "lemmax/parity-obstruction",
+    grade="symbolic",
+    scope="H = 1, 2, 3; all weights are free symbols",
+    statement="85e67410c0669338",
 )
 @pytest.mark.parametrize("H", [1, 2, 3])
-def test_parity_alternating_sum_is_zero(H: int) -> None:
+def test_parity_alternating_sum_is_zero(H: int, symbolic: Symbolic) -> None:
     """If f had the sign of parity everywhere, every term would be positive: the sum is zero."""
-    assert alternating_sum(H, H + 1) == 0
+    symbolic.identity(*parity_sums(H, H + 1))
 
 
 @pytest.mark.parametrize("H", [1, 2])
 def test_parity_alternating_sum_needs_the_extra_bit(H: int) -> None:
     """Over H bits only the sum is not zero: the identity is not vacuous."""
-    assert alternating_sum(H, H) != 0
+    even, odd = parity_sums(H, H)
+    assert even != odd
 
 
-@pytest.mark.claim("dana/corollary-1", grade="symbolic", direction="against")
-@pytest.mark.claim("dana/theorem-1", grade="symbolic", direction="gap")
-def test_corollary_1_fails_for_exclusive_or_at_one_head() -> None:
+@pytest.mark.claim(
+    "dana/corollary-1", grade="symbolic", direction="against", statement="e94097274a4194db"
+)
+@pytest.mark.claim(
+    "dana/theorem-1", grade="symbolic", direction="gap", statement="6524fbfe9990f29d"
+)
+def test_corollary_1_fails_for_exclusive_or_at_one_head(symbolic: Symbolic) -> None:
     """H = 1, d = d_h = 2, N = 2, S = 3: four associations (a, b, 0) → a xor b are promised.
 
     f Z is an additive function g of the two bits (all weights are free, Z > 0), and no additive
     function has the signs of exclusive or.
     """
-    assert alternating_sum(1, 2) == 0
+    symbolic.identity(*parity_sums(1, 2))
     a: Any = z3.Real("a")
     b: Any = z3.Real("b")
     c: Any = z3.Real("c")
-    solver = z3.Solver()
-    for x, y in product((0, 1), repeat=2):
-        g = a + b * x + c * y
-        solver.add(g > 0 if x == y else g < 0)
-    assert solver.check() == z3.unsat
-    # with the fourth point left out there is a solution: the obstruction is exclusive or itself
-    solver = z3.Solver()
-    solver.add(a > 0, a + b < 0, a + c < 0)
-    assert solver.check() == z3.sat
+    # Three of the points can have their signs (symbolic asks that too), the fourth then has not.
+    symbolic.proves(z3.Not(a + b + c > 0), a > 0, a + b < 0, a + c < 0)
 
 
-@pytest.mark.claim("dana/corollary-1", grade="symbolic", direction="against")
-@pytest.mark.claim("dana/corollary-2", grade="symbolic", direction="against")
-def test_corollary_1_and_corollary_2_fail_without_heads() -> None:
+@pytest.mark.claim(
+    "dana/corollary-1", grade="symbolic", direction="against", statement="e94097274a4194db"
+)
+@pytest.mark.claim(
+    "dana/corollary-2", grade="symbolic", direction="against", statement="8d86c155651a0252"
+)
+def test_corollary_1_and_corollary_2_fail_without_heads(symbolic: Symbolic) -> None:
     """H = 0, d = 2, N = S = 2: logits W_U (e_j + pos_2) depend on the last token only.
 
     Corollary 1 promises the two associations (0, 0) → 0, (1, 0) → 1. On all four pairs with
@@ -112,7 +121,7 @@ def test_corollary_1_and_corollary_2_fail_without_heads() -> None:
 
     for last in (0, 1):
         gaps = [logits(first, last)[0] - logits(first, last)[1] for first in (0, 1)]
-        assert gaps[0] == gaps[1]  # first token 0 needs gap > 0, first token 1 needs gap < 0
+        symbolic.identity(*gaps)  # first token 0 needs gap > 0, first token 1 needs gap < 0
     N, H, d_h, d, T0 = 2, 0, 1, 2, 4
     promised = fmpq(1, N) + (1 - fmpq(1, N)) * fmpq(H * d_h + d, T0)
     assert promised == fmpq(3, 4) > fmpq(1, 2)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from lemmax.constructions import shipped
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.verdicts import Evidence, build_ledger, to_json
+from lemmax.theory.ledger.records import to_json
+from lemmax.theory.ledger.verdicts import Evidence, build_ledger
 
 CLAIMS = r"""
 [paper]

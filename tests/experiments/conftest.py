@@ -7,7 +7,7 @@ from collections.abc import Callable
 import pytest
 
 from lemmax.numerics.experiments import EXPERIMENTS, experiment
-from lemmax.numerics.experiments.studies import Judgement, Study, recorded_rows
+from lemmax.numerics.experiments.studies import Judgement, Rows, Study, recorded_rows
 
 
 @pytest.fixture(scope="session")
@@ -22,6 +22,17 @@ def judged() -> Callable[[str], dict[str, Judgement]]:
         return known[name]
 
     return judge
+
+
+@pytest.fixture(scope="session")
+def recorded_rows_of() -> Callable[[str], tuple[Callable[[Rows], list[Judgement]], Rows]]:
+    """The judge of an experiment and the recorded results that it judges."""
+
+    def rows_of(name: str) -> tuple[Callable[[Rows], list[Judgement]], Rows]:
+        known = experiment(name)
+        return known.judge, recorded_rows(known)
+
+    return rows_of
 
 
 @pytest.fixture(scope="session")

@@ -15,45 +15,44 @@ from lemmax.numerics.experiments.dana import fig4 as dana_plane
 from lemmax.numerics.experiments.statistics import bow, exponent
 from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
 from lemmax.numerics.training.configurations import Dana
-from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
-Measure: TypeAlias = Callable[[Verdict, str], None]
+Measure: TypeAlias = Callable[..., None]
+RowsOf: TypeAlias = Callable[[str], tuple[Any, Any]]
 
 
-def _decided(judgement: Judgement, measure: Measure) -> None:
-    assert judgement.verdict is not None, judgement.sentence
-    measure(judgement.verdict, judgement.sentence)
+@pytest.mark.claim("dana/figure-1a", grade="empirical", statement="956357ca606935aa")
+def test_figure_1a_accuracy_against_heads(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("dana-fig1a"))
 
 
-@pytest.mark.claim("dana/figure-1a", grade="empirical")
-def test_figure_1a_accuracy_against_heads(judged: Judged, measure: Measure) -> None:
-    _decided(judged("dana-fig1a")["dana/figure-1a"], measure)
+@pytest.mark.claim("dana/figure-1b", grade="empirical", statement="9b3331bf50b58ac6")
+def test_figure_1b_accuracy_against_head_dimension(
+    recorded_rows_of: RowsOf, measure: Measure
+) -> None:
+    measure(*recorded_rows_of("dana-fig1b"))
 
 
-@pytest.mark.claim("dana/figure-1b", grade="empirical")
-def test_figure_1b_accuracy_against_head_dimension(judged: Judged, measure: Measure) -> None:
-    _decided(judged("dana-fig1b")["dana/figure-1b"], measure)
+@pytest.mark.claim("dana/figure-2a", grade="empirical", statement="25931a271480baf0")
+def test_figure_2a_accuracy_against_dimension(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("dana-fig2a"))
 
 
-@pytest.mark.claim("dana/figure-2a", grade="empirical")
-def test_figure_2a_accuracy_against_dimension(judged: Judged, measure: Measure) -> None:
-    _decided(judged("dana-fig2a")["dana/figure-2a"], measure)
+@pytest.mark.claim("dana/figure-2b", grade="empirical", statement="608a8cf2281f91fb")
+def test_figure_2b_coefficient_against_dimension(
+    recorded_rows_of: RowsOf, measure: Measure
+) -> None:
+    measure(*recorded_rows_of("dana-fig2b"))
 
 
-@pytest.mark.claim("dana/figure-2b", grade="empirical")
-def test_figure_2b_coefficient_against_dimension(judged: Judged, measure: Measure) -> None:
-    _decided(judged("dana-fig2b")["dana/figure-2b"], measure)
+@pytest.mark.claim("dana/figure-3", grade="empirical", statement="67da7683b3074efe")
+def test_figure_3_heads_against_an_mlp(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("dana-fig3"))
 
 
-@pytest.mark.claim("dana/figure-3", grade="empirical")
-def test_figure_3_heads_against_an_mlp(judged: Judged, measure: Measure) -> None:
-    _decided(judged("dana-fig3")["dana/figure-3"], measure)
-
-
-@pytest.mark.claim("dana/figure-4", grade="empirical")
-def test_figure_4_associations_in_the_plane(judged: Judged, measure: Measure) -> None:
-    _decided(judged("dana-fig4")["dana/figure-4"], measure)
+@pytest.mark.claim("dana/figure-4", grade="empirical", statement="bcad68efa229bf5f")
+def test_figure_4_associations_in_the_plane(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("dana-fig4"))
 
 
 @pytest.mark.parametrize(

@@ -12,15 +12,10 @@ import pytest
 from lemmax.numerics.experiments.mahdavi import sizes as mahdavi
 from lemmax.numerics.experiments.studies import Judgement, Row, Study, recorded
 from lemmax.numerics.training.configurations import Mahdavi
-from lemmax.theory.ledger.verdicts import Verdict
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
-Measure: TypeAlias = Callable[[Verdict, str], None]
-
-
-def _decided(judgement: Judgement, measure: Measure) -> None:
-    assert judgement.verdict is not None, judgement.sentence
-    measure(judgement.verdict, judgement.sentence)
+Measure: TypeAlias = Callable[..., None]
+RowsOf: TypeAlias = Callable[[str], tuple[Any, Any]]
 
 
 @pytest.mark.parametrize(
@@ -38,9 +33,9 @@ def test_what_ten_repetitions_leave_open_says_why(name: str, claim: str, judged:
     assert "Undecided: the interval crosses ±0.05" in judgement.sentence
 
 
-@pytest.mark.claim("mahdavi/monotone-in-context", grade="empirical")
-def test_memorization_grows_with_the_context(judged: Judged, measure: Measure) -> None:
-    _decided(judged("mahdavi-context")["mahdavi/monotone-in-context"], measure)
+@pytest.mark.claim("mahdavi/monotone-in-context", grade="empirical", statement="6b03dba53de04f96")
+def test_memorization_grows_with_the_context(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("mahdavi-context"))
 
 
 def test_more_is_memorized_than_the_theorem_promises() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
@@ -12,41 +12,37 @@ from numpy.typing import NDArray
 
 from lemmax.numerics.experiments import experiment
 from lemmax.numerics.experiments.studies import Judgement, Row, recorded, recorded_rows
-from lemmax.numerics.experiments.wong import fig3, trained_pairs
-from lemmax.theory.ledger.verdicts import Verdict
+from lemmax.numerics.experiments.wong import fig2, fig3, trained_pairs
 
 Judged: TypeAlias = Callable[[str], dict[str, Judgement]]
-Measure: TypeAlias = Callable[[Verdict, str], None]
+Measure: TypeAlias = Callable[..., None]
+RowsOf: TypeAlias = Callable[[str], tuple[Any, Any]]
 
 
-def _decided(judgement: Judgement, measure: Measure) -> None:
-    assert judgement.verdict is not None, judgement.sentence
-    measure(judgement.verdict, judgement.sentence)
+@pytest.mark.claim("wong/figure-2a", grade="empirical", statement="9a8b2fb052e48b43")
+def test_figure_2a_triples_per_rank_bound(measure: Measure) -> None:
+    """No training: the data are the databases of the two generators."""
+    measure(lambda databases: fig2.judge({}), fig2.generators())
 
 
-@pytest.mark.claim("wong/figure-2a", grade="empirical")
-def test_figure_2a_triples_per_rank_bound(judged: Judged, measure: Measure) -> None:
-    _decided(judged("wong-fig2")["wong/figure-2a"], measure)
+@pytest.mark.claim("wong/figure-3a", grade="empirical", statement="17689f9467579319")
+def test_figure_3a_small_layers_memorize(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("wong-fig3"))
 
 
-@pytest.mark.claim("wong/figure-3a", grade="empirical")
-def test_figure_3a_small_layers_memorize(judged: Judged, measure: Measure) -> None:
-    _decided(judged("wong-fig3")["wong/figure-3a"], measure)
+@pytest.mark.claim("wong/figure-3-tau", grade="empirical", statement="3212ca4b79cbc65d")
+def test_figure_3_factors_in_tau(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("wong-fig3"))
 
 
-@pytest.mark.claim("wong/figure-3-tau", grade="empirical")
-def test_figure_3_factors_in_tau(judged: Judged, measure: Measure) -> None:
-    _decided(judged("wong-fig3")["wong/figure-3-tau"], measure)
+@pytest.mark.claim("wong/figure-3-bound", grade="empirical", statement="80c797bd4dfa16fb")
+def test_figure_3_accuracy_grows_with_the_bound(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("wong-fig3"))
 
 
-@pytest.mark.claim("wong/figure-3-bound", grade="empirical")
-def test_figure_3_accuracy_grows_with_the_bound(judged: Judged, measure: Measure) -> None:
-    _decided(judged("wong-fig3")["wong/figure-3-bound"], measure)
-
-
-@pytest.mark.claim("wong/figure-4", grade="empirical")
-def test_figure_4_value_dimension(judged: Judged, measure: Measure) -> None:
-    _decided(judged("wong-fig4")["wong/figure-4"], measure)
+@pytest.mark.claim("wong/figure-4", grade="empirical", statement="9c2e616ffa4eed98")
+def test_figure_4_value_dimension(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("wong-fig4"))
 
 
 def test_all_pairs_of_the_paper_are_recorded() -> None:

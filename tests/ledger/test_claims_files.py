@@ -21,6 +21,8 @@ place = "Section 1"
 source = "text"
 """
 
+FORMAL = GOOD + "formal = 'given M: matrix; conclude rank(M) <= 1'\n"
+
 
 def load(folder: Path, text: str) -> None:
     (folder / "x.toml").write_text(text, encoding="utf-8")
@@ -57,6 +59,24 @@ def test_a_good_file_loads(tmp_path: Path) -> None:
         (GOOD + 'refutation = "sometimes"\n', "refutation is 'instance' or 'universal'"),
         (GOOD.replace('title = "one"', "title = 1"), "must be a text"),
         (GOOD + "\n[extra]\n", "unknown table 'extra'"),
+        (GOOD + 'theorems = "a.b"\n', "theorems must be a list of theorems"),
+        (GOOD + 'theorems = ["rank"]\n', "a theorem is named file.theorem, not 'rank'"),
+        (GOOD + 'consequence = "why"\n', "'consequence' says nothing without 'formal'"),
+        (GOOD + 'consequence_uses = ["x/one"]\n', "says nothing without 'consequence'"),
+        (GOOD + 'repair = "why"\n', "'repair' says nothing without 'repaired_by'"),
+        (GOOD + 'repaired_by = "x/one"\n', "x/one is repaired by itself"),
+        (GOOD + 'informal = " "\n', "the field 'informal' is empty"),
+        (GOOD + 'informal = "why"\ntheorems = ["a.b"]\n', "says why it is informal and has"),
+        (FORMAL + 'informal = "why"\n', "says why it is informal and has"),
+        (FORMAL.replace('kind = "A"', 'kind = "T"'), "a claim of kind T has no formal statement"),
+        (
+            FORMAL + 'consequence = "why"\nconsequence_uses = ["x/none"]\n',
+            "x/one refers to x/none, which does not exist",
+        ),
+        (
+            FORMAL + 'consequence = "why"\nconsequence_uses = ["x/one"]\n',
+            "its consequence leans on the claim itself",
+        ),
         ("[[claim", "is not a TOML file"),
         ("", "needs a key"),
     ],
@@ -83,6 +103,22 @@ def test_the_digest_follows_what_is_claimed(tmp_path: Path) -> None:
     assert load_claims([tmp_path])["x/one"].digest == before
     load(tmp_path, GOOD.replace("1 = 1", "1 = 2"))
     assert load_claims([tmp_path])["x/one"].digest != before
+    load(tmp_path, GOOD.replace("1 = 1", " 1  =\n1 "))
+    assert load_claims([tmp_path])["x/one"].digest != before  # "$ 1" is not "$1"
+    load(tmp_path, GOOD.replace("'''$1 = 1", "'''\n  $1  =\n1"))
+    assert load_claims([tmp_path])["x/one"].digest == before
+    load(tmp_path, GOOD + second("x/two") + 'repaired_by = "x/one"\nrepair = "why"\n')
+    assert load_claims([tmp_path])["x/one"].digest == before
+    load(tmp_path, FORMAL)
+    formal = load_claims([tmp_path])["x/one"].digest
+    assert formal != before
+    load(
+        tmp_path,
+        FORMAL.replace("; conclude", ";\nconclude")
+        .replace("'given", "'''given")
+        .replace("1'\n", "1'''\n"),
+    )
+    assert load_claims([tmp_path])["x/one"].digest == formal
 
 
 def test_the_catalogue_of_lemmax_has_roots_and_statements() -> None:

@@ -1,27 +1,29 @@
 """The formal sources compile, and their theorems rest on no axiom.
 
-Coq compiles theory/formal once a run, in one process, whatever the number of workers.
-Without Coq these tests are skipped, and the reason is shown; in continuous integration (the
-environment variable CI is set) its absence is a failure.
+Each source is compiled once and kept in the user's cache folder until it, or what it requires,
+changes. Without Coq these tests are skipped, and the reason is shown; in continuous integration
+(the environment variable CI is set) its absence is a failure.
 """
 
-import fcntl
 import os
-import pickle
+import tomllib
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from lemmax.theory.ledger import coq as kernel
+from lemmax.theory.ledger import coq, coq_cache
 from lemmax.theory.ledger.coq import FormalFile
+from lemmax.theory.ledger.projects import Project
+from lemmax.theory.ledger.theorems import read_theorems, theorems_text
 
-Report = dict[str, FormalFile]
 NO_COQ = "Coq is not installed: apt-get install --no-install-recommends coq libcoq-mathcomp-algebra"
+SOURCES = coq.formal_sources()
 
 
 @pytest.fixture(scope="session")
 def coqc() -> str:
-    path = kernel.find_coqc()
+    path = coq.find_coqc()
     if path is None and os.environ.get("CI"):
         pytest.fail(NO_COQ)
     if path is None:
@@ -29,65 +31,54 @@ def coqc() -> str:
     return path
 
 
-@pytest.fixture(scope="session")
-def report(coqc: str, tmp_path_factory: pytest.TempPathFactory) -> Report:
-    """What became of every source; the first worker compiles, the others wait and read."""
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
-    work = shared / "formal"
-    with (shared / "formal.lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        stored = shared / "formal.pickle"
-        if not stored.exists():
-            work.mkdir(exist_ok=True)
-            stored.write_bytes(pickle.dumps(kernel.check_formal(work, coqc=coqc)))
-        result: Report = pickle.loads(stored.read_bytes())
-    return result
+@pytest.mark.parametrize("file", SOURCES)
+def test_every_formal_source_is_accepted(coqc: str, file: str) -> None:
+    formal = coq_cache.check_formal(wanted=[file], coqc=coqc)[file]
+    assert formal.accepted, (formal.name, formal.message, formal.forbidden)
+    assert bool(formal.theorems) == bool(formal.claims), formal.name
 
 
-def assert_proved(report: Report, file: str, *theorems: str) -> None:
-    formal = report[file]
-    assert formal.compiled, formal.message
-    assert not formal.forbidden
-    for name in theorems:
-        assert formal.theorem(name).closed, formal.theorem(name).assumptions
-    assert formal.accepted
-
-
-def test_every_formal_source_is_accepted(report: Report) -> None:
-    for formal in report.values():
-        assert formal.accepted, (formal.name, formal.message, formal.forbidden)
-        assert bool(formal.theorems) == bool(formal.claims), formal.name
-
-
-SOURCES = kernel.formal_sources()
 PROVED = [
     pytest.param(
         file,
         proved.theorems,
         id=proved.claim,
-        marks=pytest.mark.claim(
-            proved.claim, grade="kernel", direction=proved.direction, scope=proved.scope
-        ),
+        marks=pytest.mark.claim(proved.claim, grade="kernel", direction=proved.direction),
     )
     for file, text in SOURCES.items()
-    for proved in kernel.header(text)
+    for proved in coq.header(text)
     if proved.claim is not None
 ]
 
 
 @pytest.mark.parametrize(("file", "theorems"), PROVED)
 def test_theorems_prove_what_the_header_says(
-    report: Report, file: str, theorems: tuple[str, ...]
+    coqc: str, kernel: Callable[..., None], file: str, theorems: tuple[str, ...]
 ) -> None:
     """The theorems that the header of a source names for a claim are closed."""
-    assert_proved(report, file, *theorems)
+    kernel(file, *theorems)
 
 
 @pytest.mark.parametrize("file", SOURCES)
 def test_a_header_names_every_theorem_once(file: str) -> None:
-    named = [name for proved in kernel.header(SOURCES[file]) for name in proved.theorems]
-    assert sorted(named) == sorted(kernel.theorem_statements(SOURCES[file]))
+    named = [name for proved in coq.header(SOURCES[file]) for name in proved.theorems]
+    assert sorted(named) == sorted(coq.theorem_statements(SOURCES[file]))
+
+
+def test_every_theorem_about_a_claim_is_recorded_and_no_other() -> None:
+    recorded = read_theorems(Project(Path()).theorems)
+    named = {
+        f"{file}.{name}"
+        for file, text in SOURCES.items()
+        for proved in coq.header(text)
+        if proved.claim is not None
+        for name in proved.theorems
+    }
+    assert set(recorded) == named
+    tables = tomllib.loads(theorems_text(recorded))
+    assert recorded == {
+        f"{file}.{n}": t for file, table in tables.items() for n, t in table.items()
+    }
 
 
 # --- the tool can fail ----------------------------------------------------------
@@ -106,11 +97,10 @@ BAD_SOURCES = {
 
 
 def check_one(coqc: str, tmp_path: Path, source: str) -> FormalFile:
-    folder, work = tmp_path / "formal", tmp_path / "work"
-    folder.mkdir()
-    work.mkdir()
+    folder = tmp_path / "formal"
+    folder.mkdir(exist_ok=True)
     (folder / "example.v").write_text(HEADER + source)
-    return kernel.check_formal(work, folder, coqc)["example"]
+    return coq_cache.check_formal(folder, coqc=coqc, kept=tmp_path / "kept")["example"]
 
 
 @pytest.mark.parametrize("source", BAD_SOURCES.values(), ids=BAD_SOURCES.keys())
@@ -125,22 +115,35 @@ def test_a_proved_source_is_accepted(coqc: str, tmp_path: Path) -> None:
     assert formal.accepted
     assert formal.claims == ("lemmax/example",)
     assert formal.theorem("t").statement == "t : 1 = 1"
+    assert formal.theorem("t").printed == "t : 1 = 1"
+
+
+def test_what_is_kept_is_used_until_the_source_changes(coqc: str, tmp_path: Path) -> None:
+    first = check_one(coqc, tmp_path, "Theorem t : 1 = 1.\nProof. reflexivity. Qed.\n")
+    (report,) = (tmp_path / "kept").glob("*/report.json")
+    before = report.stat().st_mtime_ns
+    again = check_one(coqc, tmp_path, "Theorem t : 1 = 1.\nProof. reflexivity. Qed.\n")
+    assert again == first
+    assert report.stat().st_mtime_ns == before
+    wrong = check_one(coqc, tmp_path, "Theorem t : 1 = 2.\nProof. reflexivity. Qed.\n")
+    assert not wrong.accepted
+    assert len(list((tmp_path / "kept").glob("*/report.json"))) == 1  # failures are not kept
 
 
 def test_forbidden_words_hide_neither_in_comments_nor_from_them() -> None:
-    assert kernel.forbidden_words("(* Admitted *) Lemma no_admit : True.") == ()
-    assert kernel.forbidden_words('(* "*)" *) Proof. admit. Admitted.') == ("admit", "Admitted")
-    assert kernel.forbidden_words("Unset  Guard\n Checking.") == ("Unset Guard Checking",)
+    assert coq.forbidden_words("(* Admitted *) Lemma no_admit : True.") == ()
+    assert coq.forbidden_words('(* "*)" *) Proof. admit. Admitted.') == ("admit", "Admitted")
+    assert coq.forbidden_words("Unset  Guard\n Checking.") == ("Unset Guard Checking",)
 
 
 def test_sources_in_a_circle_are_refused() -> None:
     circle = {"a": "From lemmax Require Import b.", "b": "From lemmax Require Import a."}
-    with pytest.raises(kernel.KernelError, match="circle"):
-        kernel.compilation_order(circle)
+    with pytest.raises(coq.KernelError, match="circle"):
+        coq.requirements(circle)
 
 
 def test_missing_coq_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert kernel.find_coqc() is None
-    with pytest.raises(kernel.KernelError, match="coqc"):
-        kernel.check_formal(tmp_path)
+    assert coq.find_coqc() is None
+    with pytest.raises(coq.KernelError, match="coqc"):
+        coq_cache.check_formal(tmp_path)

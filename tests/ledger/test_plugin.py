@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from lemmax.theory.ledger.claims import Claim, load_claims
+
 ROOT = Path(__file__).parent.parent.parent
 
 CLAIMS = """
@@ -43,8 +45,24 @@ title = "rank of argmax"
 statement = '''rank argmax M is at most rank M'''
 place = "Section 2"
 source = "text"
+formal = "given M: matrix; conclude rank(argmax(M)) <= rank(M)"
 repaired_by = "euler/theorem-1"
+repair = "it speaks of sums instead"
 """
+
+SUM, BOUND = (
+    Claim("euler/theorem-1", "A", "", "", "$2 s_n = n(n+1)$", "", "").digest,
+    Claim(
+        "euler/rank-bound",
+        "A",
+        "",
+        "",
+        "rank argmax M is at most rank M",
+        "",
+        "",
+        formal="given M: matrix; conclude rank(argmax(M)) <= rank(M)",
+    ).digest,
+)
 
 INI = """
 [pytest]
@@ -53,7 +71,7 @@ lemmax_proofs = proofs
 lemmax_certificates = certificates
 """
 
-TESTS = """
+TESTS = f"""
 import pytest
 from hypothesis import given, strategies as st
 from lemmax.strategies import integer_matrices
@@ -61,10 +79,10 @@ from lemmax.theory import Matrix, argmax, certified_rank
 from lemmax.theory.certificates.writing import refutation
 
 
-@pytest.mark.claim("euler/theorem-1", grade="property", scope="n <= 1000")
+@pytest.mark.claim("euler/theorem-1", scope="n <= 1000", statement="{SUM}")
 @given(st.integers(0, 1000))
-def test_theorem_1_on_samples(n):
-    assert 2 * sum(range(n + 1)) == n * (n + 1)
+def test_theorem_1_on_samples(sample, n):
+    sample(2 * sum(range(n + 1)) == n * (n + 1))
 
 
 def test_induction_step():
@@ -73,19 +91,20 @@ def test_induction_step():
     assert sympy.expand((n + 1) * (n + 2) - n * (n + 1) - 2 * (n + 1)) == 0
 
 
-@pytest.mark.claim("euler/rank-bound", grade="certified", direction="against")
+@pytest.mark.claim("euler/rank-bound", direction="against")
 def test_rank_bound_fails(certify):
     M = Matrix([[1, 0, -1], [-1, 0, 1], [0, 0, 0]])
-    certify(refutation("euler/rank-bound", {"M": M}, [], "rank(argmax(M)) <= rank(M)"))
+    certify(refutation("euler/rank-bound", {{"M": M}}, [], "rank(argmax(M)) <= rank(M)"))
 """
 
-PROOF = """---
+PROOF = f"""---
 claim: euler/theorem-1
 direction: for
+statement: {SUM}
 ---
 # By induction
-1. For n = 0 both sides vanish. {by hand}
-2. The step. {test: test_sums.py::test_induction_step}
+1. For n = 0 both sides vanish. {{by hand}}
+2. The step. {{test: test_sums.py::test_induction_step}}
 """
 
 
@@ -169,7 +188,64 @@ def test_k_selects_by_name_and_a_proof_brings_its_step_tests(project: Path) -> N
     assert "euler/rank-bound" not in done.stdout
     done = run(project, "-k", "samples", "--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
-    assert "left out" in done.stdout
+
+
+def line_of(claim: str, text: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith(claim))
+
+
+def test_a_partial_run_reads_the_rest_in_the_committed_ledger(project: Path) -> None:
+    alone = run(project, "-k", "samples").stdout
+    assert "supported" in line_of("euler/theorem-1", alone)
+    assert "left out" in line_of("euler/theorem-1", alone)
+    run(project, "--ledger", "ledger.json")
+    done = run(project, "-k", "samples")
+    assert "holds" in line_of("euler/theorem-1", done.stdout)
+    assert "recorded" in line_of("euler/theorem-1", done.stdout)
+    assert "recorded" not in run(project).stdout
+    # what is recorded counts for the words that it was recorded for, and while its test exists
+    (project / "claims.toml").write_text(CLAIMS.replace("2 s_n", "3 s_n"))
+    assert "holds" not in line_of("euler/theorem-1", run(project, "-k", "samples").stdout)
+    (project / "claims.toml").write_text(CLAIMS)
+    (project / "proofs" / "theorem-1.md").unlink()
+    assert "holds" not in line_of("euler/theorem-1", run(project, "-k", "samples").stdout)
+
+
+def test_a_partial_run_never_writes_what_did_not_run(project: Path) -> None:
+    run(project, "--ledger", "ledger.json")
+    run(project, "-k", "samples", "--ledger", "ledger.json")
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+
+
+def test_claims_without_evidence_are_listed(project: Path) -> None:
+    bare = """
+[[claim]]
+id = "euler/bare"
+kind = "A"
+number = "Remark 3"
+title = "bare"
+statement = "nothing"
+place = "Section 2"
+source = "text"
+"""
+    (project / "claims.toml").write_text(CLAIMS + bare)
+    assert "without evidence: euler/bare" in run(project).stdout
+
+
+LEANING = PROOF.replace("{by hand}", "{claim: lemmax:wong/proposition-2.1}")
+
+
+def test_a_proof_leans_on_a_claim_that_lemmax_ships(project: Path) -> None:
+    page = project / "proofs" / "theorem-1.md"
+    page.write_text(LEANING)
+    run(project, "--ledger", "ledger.json")
+    assert verdicts(project)["euler/theorem-1"] == ("holds", "argued")
+    page.write_text(LEANING.replace("lemmax:", "lemmax-0.0.0:"))
+    done = run(project, "--ledger", "ledger.json")
+    assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
+    assert "leans on lemmax-0.0.0:wong/proposition-2.1" in done.stdout
+    page.write_text(LEANING.replace("proposition-2.1", "argmax-rank-one-of-none"))
+    assert run(project).returncode == 4
 
 
 def test_evidence_only(project: Path) -> None:
@@ -210,7 +286,12 @@ def test_theorem_1_is_refuted(certify):
     M = Matrix([[1, 0, -1], [-1, 0, 1], [0, 0, 0]])
     certify(refutation("euler/theorem-1", {"M": M}, [], "rank(argmax(M)) <= rank(M)"))
 """
-    (project / "test_sums.py").write_text(TESTS + extra)
+    formal = 'formal = "given M: matrix; conclude rank(argmax(M)) <= rank(M)"\nuses'
+    claims = CLAIMS.replace("uses", formal)
+    (project / "claims.toml").write_text(claims)
+    digest = load_claims([project / "claims.toml"])["euler/theorem-1"].digest
+    (project / "test_sums.py").write_text((TESTS + extra).replace(SUM, digest))
+    (project / "proofs" / "theorem-1.md").write_text(PROOF.replace(SUM, digest))
     done = run(project, "--ledger", "ledger.json")
     assert done.returncode == 1
     assert verdicts(project)["euler/theorem-1"] == ("conflict", None)
@@ -220,7 +301,6 @@ def test_theorem_1_is_refuted(certify):
 
 def test_certified_without_a_certificate_is_found_out(project: Path) -> None:
     text = TESTS.replace("    certify(refutation", "    dict(x=refutation")
-    text = text.replace("def test_rank_bound_fails(certify)", "def test_rank_bound_fails()")
     (project / "test_sums.py").write_text(text)
     done = run(project, "--ledger", "ledger.json")
     assert done.returncode == 1
@@ -272,12 +352,13 @@ def test_a_ledger_that_cannot_be_written_is_one_sentence(project: Path) -> None:
         ('"euler/none", grade="kernel"', "unknown claim 'euler/none'"),
         ('"euler/theorem-1", grade="certain"', "unknown grade 'certain'"),
         ('"euler/theorem-1", grade="argued"', "an argued proof is a page"),
-        ('"euler/theorem-1"', "unknown grade None"),
+        ('"euler/theorem-1"', "asks for 0 deciding fixtures instead of one"),
+        ('"euler/theorem-1", grade="kernel", statement=1', "the statement is a text"),
         ('"euler/theorem-1", grade="kernel", direction="up"', "the direction is"),
         ('"euler/theorem-1", grade="property"', "needs a scope"),
         (
             '"euler/theorem-1", grade="kernel", verdict="holds"',
-            "takes id, grade, direction and scope",
+            "takes id, grade, direction, scope and statement",
         ),
     ],
 )

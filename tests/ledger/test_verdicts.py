@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from types import MappingProxyType
 from typing import get_args
 
@@ -9,20 +10,16 @@ import pytest
 
 from lemmax.theory.ledger.claims import Catalogue, Claim, Kind
 from lemmax.theory.ledger.proofs import Direction
+from lemmax.theory.ledger.records import Record, disagreements, read_ledger, stale, to_json
 from lemmax.theory.ledger.verdicts import (
     GRADES,
     Evidence,
     Grade,
     Outcome,
-    Record,
     Verdict,
     build_ledger,
     conflicts,
-    disagreements,
     judge,
-    read_ledger,
-    stale,
-    to_json,
 )
 
 
@@ -147,7 +144,7 @@ def test_evidence_both_ways_is_a_conflict_that_names_both() -> None:
 
 
 def test_repaired_needs_a_refutation_and_a_repair_that_holds() -> None:
-    broken, repair = claim(repaired_by="x/repair"), claim(name="x/repair")
+    broken, repair = claim(repaired_by="x/repair", repair="a weaker bound"), claim(name="x/repair")
     against = evidence("certified", "against")
     mended = evidence("argued", name="x/repair", test="docs/proofs/x/repair.md")
     both = catalogue(broken, repair)
@@ -265,3 +262,59 @@ def test_a_typed_verdict_is_found_out() -> None:
     forged = Record({"x/c": typed}, ())
     fresh = build_ledger(catalogue(claim()), [evidence("property", scope="n <= 3")])
     assert any("its own evidence" in s for s in disagreements(forged, fresh, catalogue(claim())))
+
+
+def formal(kind: Kind, **fields: object) -> Claim:
+    words = {"formal": "given M: matrix; conclude rank(M) <= 1", "consequence": "a special case"}
+    return claim(kind, **{**words, **fields})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("kind", ["E", "I"])
+def test_a_witnessed_consequence_never_makes_a_claim_hold(kind: Kind) -> None:
+    assert judge(formal(kind), [evidence("certified")]) == ("open", None)
+    assert judge(formal(kind, consequence=None), [evidence("certified")]) == ("holds", "certified")
+
+
+def test_a_refuted_consequence_refutes_once_its_premises_hold() -> None:
+    leaning = formal("A", consequence_uses=("x/second",))
+    both = catalogue(leaning, claim(name="x/second"))
+    against = evidence("certified", "against")
+    ledger = build_ledger(both, [against])
+    assert ledger["x/c"].verdict == "open"
+    assert ledger["x/c"].evidence[0].details == "leans on x/second, which does not hold"
+    proved = evidence("kernel", name="x/second")
+    assert build_ledger(both, [against, proved])["x/c"].verdict == "refuted"
+
+
+def test_a_repaired_premise_counts_through_its_repair() -> None:
+    broken = claim(name="x/broken", repaired_by="x/repair", repair="another constant")
+    all_claims = catalogue(claim(), broken, claim(name="x/repair"))
+    leaning, premises = evidence("argued", test="a.md"), {"a.md": ("x/broken",)}
+    against = evidence("certified", "against", name="x/broken")
+    mended = evidence("kernel", name="x/repair")
+    for items, verdict in (
+        ([leaning, against], "open"),
+        ([leaning, mended], "open"),
+        ([leaning, against, mended], "holds"),
+    ):
+        assert build_ledger(all_claims, items, premises)["x/c"].verdict == verdict
+
+
+def test_a_premise_of_another_ledger_is_granted_or_not() -> None:
+    leaning, premises = evidence("argued", test="a.md"), {"a.md": ("lemmax:y/c",)}
+    assert build_ledger(catalogue(claim()), [leaning], premises)["x/c"].verdict == "open"
+    granted = build_ledger(catalogue(claim()), [leaning], premises, {"lemmax:y/c"})
+    assert granted["x/c"].verdict == "holds"
+
+
+def test_a_repair_that_does_not_say_why_is_none() -> None:
+    both = catalogue(claim(repaired_by="x/repair"), claim(name="x/repair"))
+    items = [evidence("certified", "against"), evidence("kernel", name="x/repair")]
+    assert build_ledger(both, items)["x/c"].verdict == "refuted"
+
+
+def test_evidence_for_other_words_decides_nothing() -> None:
+    right = replace(evidence("kernel"), statement=claim().digest)
+    assert judge(claim(), [right]) == ("holds", "kernel")
+    wrong = replace(right, statement="0123456789abcdef")
+    assert judge(claim(), [wrong]) == ("open", None)

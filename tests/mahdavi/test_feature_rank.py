@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.checker import contexts as checker_contexts
 from lemmax.constructions.mahdavi import counterexamples
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import ContextHead, Matrix, MultiHead, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.ceilings import (
@@ -60,19 +61,25 @@ def rational_layer(draw: Random, contexts: int) -> MultiHead:
 
 
 @pytest.mark.claim(
-    "mahdavi/tightness-rank", grade="property", scope="n, d, H <= 4; exact ranks over Q"
+    "mahdavi/tightness-rank",
+    grade="property",
+    scope="n, d, H <= 4; exact ranks over Q",
+    statement="a0e2a4e573ba696f",
 )
 @given(generators)
-def test_tightness_rank_with_a_shared_context(draw: Random) -> None:
+def test_tightness_rank_with_a_shared_context(sample: Sample, draw: Random) -> None:
     layer = rational_layer(draw, 1)
-    assert certified_rank(layer.exact_features()).rank <= layer.H * (layer.n - 1) + 1
+    sample(certified_rank(layer.exact_features()).rank <= layer.H * (layer.n - 1) + 1)
 
 
 @pytest.mark.claim(
-    "lemmax/feature-rank-ceiling", grade="property", scope="n, d, H <= 4; 3 contexts; ranks over Q"
+    "lemmax/feature-rank-ceiling",
+    grade="property",
+    scope="n, d, H <= 4; 3 contexts; ranks over Q",
+    statement="c34ff673c1b1ae28",
 )
 @given(generators)
-def test_feature_rank_ceiling_is_never_exceeded(draw: Random) -> None:
+def test_feature_rank_ceiling_is_never_exceeded(sample: Sample, draw: Random) -> None:
     layer = rational_layer(draw, draw.randint(1, 3))
     exact = certified_rank(layer.exact_features()).rank
     assert exact <= feature_rank_ceiling(layer.contexts, layer.context_of, layer.H).value
@@ -81,7 +88,7 @@ def test_feature_rank_ceiling_is_never_exceeded(draw: Random) -> None:
         for chosen in combinations(range(len(layer.contexts)), size):
             rho, delta = spans([layer.contexts[c] for c in chosen])
             outside = sum(c not in chosen for c in layer.context_of)
-            assert exact <= outside + rho + (layer.H - 1) * delta
+            sample(exact <= outside + rho + (layer.H - 1) * delta)
 
 
 @given(generators)
@@ -124,10 +131,11 @@ def test_ceiling_with_many_contexts_is_still_a_bound() -> None:
     "mahdavi/open-question-2",
     grade="property",
     scope="n <= 4, d <= 6, H <= 4, up to 6 contexts, at most 40 examples",
+    statement="d8a70d3963f9b44c",
 )
 @settings(max_examples=60)
 @given(generators)
-def test_open_question_2_balanced_contexts_attain_the_ceiling(draw: Random) -> None:
+def test_open_question_2_balanced_contexts_attain_the_ceiling(sample: Sample, draw: Random) -> None:
     n, d, H, G = draw.randint(1, 4), draw.randint(1, 6), draw.randint(1, 4), draw.randint(1, 6)
     each = draw.randint(1, max(1, 40 // G))
     E = [matrix(n, d, WIDE, draw) for _ in range(G)]
@@ -136,7 +144,7 @@ def test_open_question_2_balanced_contexts_attain_the_ceiling(draw: Random) -> N
     layer = multi_head(
         [E[c] for c in which], matrix(len(which), d, WIDE, draw), heads(H, d, 1, WIDE, draw)
     )
-    assert layer.feature_rank().rank == min(G * each, rho + (H - 1) * delta)
+    sample(layer.feature_rank().rank == min(G * each, rho + (H - 1) * delta))
 
 
 # --- the head dimension -------------------------------------------------------------------------
@@ -146,10 +154,11 @@ def test_open_question_2_balanced_contexts_attain_the_ceiling(draw: Random) -> N
     "lemmax/feature-rank-head-dimension-free",
     grade="property",
     scope="n <= 4, d <= 5, H <= 4, T <= 14; arbitrary small data, degenerate ones included",
+    statement="ccfc83769fc68091",
 )
 @settings(max_examples=60)
 @given(generators)
-def test_feature_rank_does_not_depend_on_the_head_dimension(draw: Random) -> None:
+def test_feature_rank_does_not_depend_on_the_head_dimension(sample: Sample, draw: Random) -> None:
     n, d, H, T = (draw.randint(1, top) for top in (4, 5, 4, 14))
     bound = draw.choice((1, 1, 2, 9))  # many coincidences among contexts and queries
     E = [matrix(n, d, bound, draw) for _ in range(draw.randint(1, 3))]
@@ -163,7 +172,7 @@ def test_feature_rank_does_not_depend_on_the_head_dimension(draw: Random) -> Non
     # Even one rank-one matrix will do, with a factor for each head.
     v, u = matrix(d, 1, WIDE, draw), matrix(d, 1, WIDE, draw)
     scaled = [ContextHead(v, draw.randint(-WIDE, WIDE) * u) for _ in range(H)]
-    assert multi_head(contexts, queries, scaled).feature_rank().lower == ranks[1]
+    sample(multi_head(contexts, queries, scaled).feature_rank().lower == ranks[1])
 
 
 @given(generators)
@@ -179,7 +188,12 @@ def test_distinct_exponents_stay_distinct_on_rank_one_matrices(draw: Random) -> 
     assert len(values) == len(exponents)
 
 
-@pytest.mark.claim("mahdavi/theorem-1-parameters", grade="certified", direction="against")
+@pytest.mark.claim(
+    "mahdavi/theorem-1-parameters",
+    grade="certified",
+    direction="against",
+    statement="05499214edd77180",
+)
 def test_theorem_1_parameters_heads_of_dimension_one(certify: Certify) -> None:
     verdict = certify(
         counterexamples.one_dimensional_heads(), ship_as="mahdavi/theorem-1-parameters"
@@ -187,19 +201,34 @@ def test_theorem_1_parameters_heads_of_dimension_one(certify: Certify) -> None:
     assert "head_dimension(A) = 1 < context_length(A) = 3" in verdict.steps[-1]
 
 
-@pytest.mark.claim("mahdavi/head-dimension-rank", grade="certified", direction="against")
+@pytest.mark.claim(
+    "mahdavi/head-dimension-rank",
+    grade="certified",
+    direction="against",
+    statement="8054914b8d9b6f77",
+)
 def test_head_dimension_does_not_limit_the_rank(certify: Certify) -> None:
     certify(counterexamples.head_dimension_no_limit(), ship_as="mahdavi/head-dimension-rank")
 
 
-@pytest.mark.claim("mahdavi/kruskal-weakening-tight", grade="certified", direction="against")
+@pytest.mark.claim(
+    "mahdavi/kruskal-weakening-tight",
+    grade="certified",
+    direction="against",
+    statement="08a3b96fc66e55d8",
+)
 def test_kruskal_weakening_is_not_tight(certify: Certify) -> None:
     certify(
         counterexamples.kruskal_weakening_not_tight(), ship_as="mahdavi/kruskal-weakening-tight"
     )
 
 
-@pytest.mark.claim("mahdavi/general-position-limit", grade="certified", direction="against")
+@pytest.mark.claim(
+    "mahdavi/general-position-limit",
+    grade="certified",
+    direction="against",
+    statement="803d7474c0807ba2",
+)
 def test_general_position_limit_exceeded_by_long_contexts(certify: Certify) -> None:
     certify(counterexamples.general_position_exceeded(), ship_as="mahdavi/general-position-limit")
 
@@ -220,17 +249,18 @@ def test_long_shared_contexts_reach_Hd(n: int, d: int, H: int) -> None:
     "lemmax/shared-context-distinct-queries",
     grade="property",
     scope="n <= 4, d <= 5, H <= 4, T <= 16, d_h = 1",
+    statement="72b8b994d17b07d9",
 )
 @settings(max_examples=60)
 @given(generators)
-def test_distinct_queries_of_a_half_space_suffice(draw: Random) -> None:
+def test_distinct_queries_of_a_half_space_suffice(sample: Sample, draw: Random) -> None:
     n, H = draw.randint(1, 4), draw.randint(1, 4)
     d = draw.randint(n, 5)
     # a positive first coordinate; the rest is as degenerate as it likes
     pool = {(draw.randint(1, 3), *(draw.randint(-1, 1) for _ in range(d - 1))) for _ in range(16)}
     queries = sorted(pool)
     layer = multi_head(full_rank(n, d, 3, draw), queries, heads(H, d, 1, WIDE, draw))
-    assert layer.feature_rank().rank == min(len(queries), H * (n - 1) + 1)
+    sample(layer.feature_rank().rank == min(len(queries), H * (n - 1) + 1))
 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=6, unique=True))
@@ -267,26 +297,30 @@ PLANE = [(a, b) for a in (-1, 0, 1) for b in (-1, 0, 1)]
     "lemmax/two-token-law",
     grade="property",
     scope="all 511 sets of queries from {-1, 0, 1}^2, H <= 4: attained by random weights",
+    statement="d8e7ccf54b0bd5a7",
 )
-def test_two_token_law_on_all_sets_of_the_grid() -> None:
+def test_two_token_law_on_all_sets_of_the_grid(sample: Sample) -> None:
     draw = Random(0)
     E = [[1, 0], [3, 1]]
     for size in range(1, 10):
         for queries in combinations(PLANE, size):
             for H in (1, 2, 3, 4):
                 generic = multi_head(E, queries, heads(H, 2, 1, WIDE, draw))
-                assert generic.feature_rank().lower == two_token_law(queries, H)
+                sample(generic.feature_rank().lower == two_token_law(queries, H))
 
 
 @pytest.mark.claim(
-    "lemmax/two-token-law", grade="property", scope="d <= 3, T <= 9, H <= 5; exact ranks over Q"
+    "lemmax/two-token-law",
+    grade="property",
+    scope="d <= 3, T <= 9, H <= 5; exact ranks over Q",
+    statement="d8e7ccf54b0bd5a7",
 )
 @given(generators)
-def test_two_token_law_is_never_exceeded(draw: Random) -> None:
+def test_two_token_law_is_never_exceeded(sample: Sample, draw: Random) -> None:
     d, H = draw.randint(2, 3), draw.randint(1, 5)
     queries = sorted({tuple(draw.randint(-2, 2) for _ in range(d)) for _ in range(9)})
     layer = multi_head(full_rank(2, d, 2, draw), queries, heads(H, d, 2, 1, draw), "ln2")
-    assert certified_rank(layer.exact_features()).rank <= two_token_law(queries, H)
+    sample(certified_rank(layer.exact_features()).rank <= two_token_law(queries, H))
 
 
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=7, unique=True))
@@ -399,7 +433,12 @@ def with_values(layer: MultiHead, draw: Random) -> MultiHead:
     return MultiHead(layer.contexts, layer.context_of, layer.queries, made, layer.scale)
 
 
-@pytest.mark.claim("lemmax/memorization-dimension-ceiling", grade="certified", scope="n = 4, d = 5")
+@pytest.mark.claim(
+    "lemmax/memorization-dimension-ceiling",
+    grade="certified",
+    scope="n = 4, d = 5",
+    statement="f6a82d88995353f5",
+)
 @pytest.mark.parametrize(("d_h", "D"), [(1, 21), (2, 31), (3, 37), (4, 37)])
 def test_dimension_ceiling_is_the_rank_of_the_jacobian(d_h: int, D: int, certify: Certify) -> None:
     draw = Random(d_h)

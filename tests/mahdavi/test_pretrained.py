@@ -1,7 +1,7 @@
 """The assumptions on real attention, and on any model that is given as arrays."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,14 +12,20 @@ from typer.testing import CliRunner
 
 from lemmax.cli import app, main
 from lemmax.numerics.experiments.statistics import share
+from lemmax.numerics.experiments.studies import Judgement
 from lemmax.numerics.pretrained import minilm
-from lemmax.numerics.pretrained.assumptions import AttentionData, check_assumptions, dyadic_matrix
+from lemmax.numerics.pretrained.assumptions import (
+    AssumptionReport,
+    AttentionData,
+    check_assumptions,
+    dyadic_matrix,
+)
 from lemmax.numerics.pretrained.minilm import MiniLM, WordPiece, rank_of_balls
 from lemmax.numerics.pretrained.reports import ModelReport, minilm_report, read_arrays
 from lemmax.theory import Matrix
 from lemmax.theory.errors import LemmaxError
 
-Measure = Callable[[Any, str], None]
+Measure = Callable[..., None]
 installed = pytest.mark.skipif(
     find_spec(minilm.PACKAGE) is None, reason="the pretrained model is not installed"
 )
@@ -42,42 +48,60 @@ def report(model: MiniLM) -> ModelReport:
 
 
 @installed
-@pytest.mark.claim("mahdavi/assumptions-in-practice", grade="empirical")
+@pytest.mark.claim(
+    "mahdavi/assumptions-in-practice", grade="empirical", statement="5c1de92fe0795acc"
+)
 def test_assumptions_in_practice(report: ModelReport, measure: Measure) -> None:
-    later = report.layers[1:]
+    measure(assumptions_judged, report.layers)
+
+
+def assumptions_judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
+    """Layers 2 to 6 satisfy both assumptions, the embeddings are not in general position."""
+    later = layers[1:]
     assert len(later) == 5
     contexts = sum(r.contexts_full_rank for r in later)
     checked = sum(r.contexts_checked for r in later)
     holds = all(r.assumption_1 and r.assumption_2 for r in later)
-    not_general = report.layers[0].repeated_tokens > 0
+    not_general = layers[0].repeated_tokens > 0
     # far above the error of the float64 forward pass and of rounding to float32
     margin = min(r.float64_least_singular_value for r in later)
     holds = holds and margin > 1e-4
     interval = share(contexts, checked)
     kruskal = ", ".join(str(r.kruskal_lower) for r in later)
-    measure(
-        "reproduced" if holds and not_general else "not-reproduced",
-        "MiniLM, 32 windows of n = 12 tokens of one text, stored float32 inputs of layers 2 to 6: "
-        f"{contexts} of {checked} contexts of rank n "
-        f"(95% interval {interval.low:.3f} to {interval.high:.3f}), "
-        f"Kruskal ranks of the 32 queries {kruskal}, least singular value {margin:.1e}; "
-        f"{report.layers[0].repeated_tokens} repeated tokens among the embeddings.",
-    )
+    return [
+        Judgement(
+            "mahdavi/assumptions-in-practice",
+            "reproduced" if holds and not_general else "not-reproduced",
+            "MiniLM, 32 windows of n = 12 tokens of one text, stored float32 inputs of layers 2 to "
+            f"6: {contexts} of {checked} contexts of rank n "
+            f"(95% interval {interval.low:.3f} to {interval.high:.3f}), "
+            f"Kruskal ranks of the 32 queries {kruskal}, least singular value {margin:.1e}; "
+            f"{layers[0].repeated_tokens} repeated tokens among the embeddings.",
+        )
+    ]
 
 
 @installed
-@pytest.mark.claim("mahdavi/attention-raises-kruskal", grade="empirical")
+@pytest.mark.claim(
+    "mahdavi/attention-raises-kruskal", grade="empirical", statement="151c787a865da1f9"
+)
 def test_attention_raises_kruskal(report: ModelReport, measure: Measure) -> None:
-    before, after = report.layers[0], report.layers[1]
-    raised = before.assumption_1 is False and after.assumption_1 is True
-    proved = report.balls_independent is True  # real arithmetic, not the rounding of floats
-    measure(
-        "reproduced" if raised and proved else "not-reproduced",
-        f"MiniLM, 32 windows of n = 12 tokens: the first position has Kruskal rank "
-        f"{before.kruskal_upper} before layer 1 and {after.kruskal_lower} after it; all "
-        f"{report.balls_examples} vectors after layer 1 are independent in real arithmetic: "
-        f"{'proved by balls' if proved else 'not proved'}.",
-    )
+    def judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
+        before, after = layers[:2]
+        raised = before.assumption_1 is False and after.assumption_1 is True
+        proved = report.balls_independent is True  # real arithmetic, not the rounding of floats
+        return [
+            Judgement(
+                "mahdavi/attention-raises-kruskal",
+                "reproduced" if raised and proved else "not-reproduced",
+                f"MiniLM, 32 windows of n = 12 tokens: the first position has Kruskal rank "
+                f"{before.kruskal_upper} before layer 1 and {after.kruskal_lower} after it; all "
+                f"{report.balls_examples} vectors after layer 1 are independent in real "
+                f"arithmetic: {'proved by balls' if proved else 'not proved'}.",
+            )
+        ]
+
+    measure(judged, report.layers)
 
 
 # --- the model ----------------------------------------------------------------------------------

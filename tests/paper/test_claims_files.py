@@ -13,7 +13,8 @@ from lemmax.paper.errors import PaperError
 from lemmax.paper.papers import Paper, read_paper
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.verdicts import Evidence, build_ledger, read_ledger, stale, to_json
+from lemmax.theory.ledger.records import read_ledger, stale, to_json
+from lemmax.theory.ledger.verdicts import Evidence, build_ledger
 
 Write = Callable[..., Path]
 

@@ -18,7 +18,7 @@ from lemmax.paper.letter_files import letter_html, letter_latex
 from lemmax.paper.letters import _words, read_letter
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.verdicts import read_ledger
+from lemmax.theory.ledger.records import read_ledger
 
 PAPERS = ("wong", "dana")
 

@@ -16,7 +16,8 @@ from lemmax.paper.badges import DATA, STYLE, breakable, style
 from lemmax.paper.errors import PaperError
 from lemmax.paper.papers import read_paper
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.verdicts import Evidence, build_ledger, to_json
+from lemmax.theory.ledger.records import to_json
+from lemmax.theory.ledger.verdicts import Evidence, build_ledger
 
 Write = Callable[..., Path]
 

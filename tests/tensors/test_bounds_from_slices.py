@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions.wong.examples import figure_1
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.strategies import databases
 from lemmax.theory import Database, certified_rank, tensor_rank
 from lemmax.theory.tensors.above.pivots import (
@@ -28,6 +29,7 @@ from lemmax.theory.tensors.above.pivots import (
 from lemmax.theory.tensors.above.slices import slice_sum, spanning_tree
 from lemmax.theory.tensors.arrays import Array, matrix_rank
 
+Exhaust = Callable[..., int]
 Certify = Callable[..., checker.Verdict]
 FIGURE_1 = figure_1()
 tensors = st.builds(
@@ -67,61 +69,71 @@ def small_databases() -> Iterator[Database]:
                 yield Database.from_triples(facts)
 
 
-def slices_count_values(db: Database) -> None:
+def slices_count_values(db: Database) -> bool:
     D = db.tensor()
-    for k, having in values_of_keys(db).items():
-        assert certified_rank(D[db.keys.index(k)]).rank == len(having)
-    for q, having in values_of_queries(db).items():
-        assert certified_rank(D[:, db.queries.index(q)]).rank == len(having)
+    by_key, by_query = values_of_keys(db).items(), values_of_queries(db).items()
+    return all(
+        certified_rank(D[db.keys.index(k)]).rank == len(having) for k, having in by_key
+    ) and all(
+        certified_rank(D[:, db.queries.index(q)]).rank == len(having) for q, having in by_query
+    )
 
 
 @pytest.mark.claim(
     "wong/slice-ranks",
     grade="universal",
     scope="all databases with at most 3 keys, 2 queries and 2 values",
+    statement="b6903714d5a798ac",
 )
-def test_slice_ranks_of_all_small_databases() -> None:
-    for db in small_databases():
-        slices_count_values(db)
+def test_slice_ranks_of_all_small_databases(exhaust: Exhaust) -> None:
+    exhaust(small_databases(), slices_count_values)
 
 
 @pytest.mark.claim(
-    "wong/slice-ranks", grade="property", scope="random databases, at most 8 keys, 5 queries"
+    "wong/slice-ranks",
+    grade="property",
+    scope="random databases, at most 8 keys, 5 queries",
+    statement="b6903714d5a798ac",
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
-def test_slice_ranks_of_random_databases(db: Database) -> None:
-    slices_count_values(db)
+def test_slice_ranks_of_random_databases(sample: Sample, db: Database) -> None:
+    sample(slices_count_values(db))
 
 
-def proposition_2_1_holds(db: Database) -> None:
+def proposition_2_1_holds(db: Database) -> bool:
     D = db.tensor()
     by_key, by_query = proposition_2_1(db)
     keys, queries = slice_sum(D, 0), slice_sum(D, 1)
-    assert (len(keys), len(queries)) == (by_key, by_query)
-    assert keys.adds_up_to(D)
-    assert queries.adds_up_to(D)
-    assert max(by_key, by_query) <= len(db)
+    return (
+        (len(keys), len(queries)) == (by_key, by_query)
+        and keys.adds_up_to(D)
+        and queries.adds_up_to(D)
+        and max(by_key, by_query) <= len(db)
+    )
 
 
 @pytest.mark.claim(
     "wong/proposition-2.1",
     grade="universal",
     scope="all databases with at most 3 keys, 2 queries and 2 values",
+    statement="9ba11c3a8ead93a0",
 )
-def test_proposition_2_1_for_all_small_databases() -> None:
-    for db in small_databases():
-        proposition_2_1_holds(db)
+def test_proposition_2_1_for_all_small_databases(exhaust: Exhaust) -> None:
+    exhaust(small_databases(), proposition_2_1_holds)
 
 
 @pytest.mark.claim(
-    "wong/proposition-2.1", grade="property", scope="random databases, at most 8 keys, 5 queries"
+    "wong/proposition-2.1",
+    grade="property",
+    scope="random databases, at most 8 keys, 5 queries",
+    statement="9ba11c3a8ead93a0",
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
-def test_proposition_2_1_for_random_databases(db: Database) -> None:
-    proposition_2_1_holds(db)
+def test_proposition_2_1_for_random_databases(sample: Sample, db: Database) -> None:
+    sample(proposition_2_1_holds(db))
 
 
-@pytest.mark.claim("wong/example-2.2", grade="certified")
+@pytest.mark.claim("wong/example-2.2", grade="certified", statement="74765c76202e9fee")
 def test_example_2_2_rank_5_below_the_bound_6(certify: Certify) -> None:
     db = FIGURE_1
     assert len(db) == 8
@@ -131,7 +143,7 @@ def test_example_2_2_rank_5_below_the_bound_6(certify: Certify) -> None:
     certify(result.certificate(), ship_as="wong/example-2.2")
 
 
-@pytest.mark.claim("wong/remark-2.3", grade="certified")
+@pytest.mark.claim("wong/remark-2.3", grade="certified", statement="474ef2b06c7a03a1")
 def test_remark_2_3_rank_below_both_slice_sums(certify: Certify) -> None:
     db = FIGURE_1
     D = db.tensor()
@@ -141,7 +153,7 @@ def test_remark_2_3_rank_below_both_slice_sums(certify: Certify) -> None:
     assert min(slices) == 6
 
 
-@pytest.mark.claim("wong/example-2.4", grade="certified")
+@pytest.mark.claim("wong/example-2.4", grade="certified", statement="cf343f1e9e185ae8")
 def test_example_2_4_rank_5_effective_rank_1(certify: Certify) -> None:
     db = Database.from_triples([(k, q, "v") for k, q in zip("abcde", "fghij", strict=True)])
     D = db.tensor()
@@ -155,15 +167,18 @@ def test_example_2_4_rank_5_effective_rank_1(certify: Certify) -> None:
 
 
 @pytest.mark.claim(
-    "lemmax/value-slice-sum", grade="property", scope="random databases, at most 8 keys, 5 queries"
+    "lemmax/value-slice-sum",
+    grade="property",
+    scope="random databases, at most 8 keys, 5 queries",
+    statement="cbcd9a9972686a01",
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
-def test_value_slice_sum_is_below_proposition_2_1(db: Database) -> None:
+def test_value_slice_sum_is_below_proposition_2_1(sample: Sample, db: Database) -> None:
     D = db.tensor()
     terms = slice_sum(D, 2)
     assert terms.adds_up_to(D)
     assert len(terms) == sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
-    assert len(terms) <= min(proposition_2_1(db))
+    sample(len(terms) <= min(proposition_2_1(db)))
 
 
 @given(databases(max_keys=8, max_queries=5, max_values=6))
@@ -178,9 +193,12 @@ def test_value_slices_are_no_larger_than_their_rows_and_columns(db: Database) ->
     "lemmax/spanning-tree-bound",
     grade="property",
     scope="random integer tensors up to 4 x 4 x 4, trees by another program",
+    statement="71a33497eb1b0c5a",
 )
 @given(tensors, st.integers(0, 2))
-def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(T: Array, mode: int) -> None:
+def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(
+    sample: Sample, T: Array, mode: int
+) -> None:
     parts = [np.zeros_like(np.moveaxis(T, mode, 0)[0]), *np.moveaxis(T, mode, 0)]
     graph: nx.Graph[int] = nx.Graph()
     for i in range(len(parts)):
@@ -190,28 +208,32 @@ def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(T: Array, mode: in
     terms = spanning_tree(T, mode)
     assert terms.adds_up_to(T)
     assert len(terms) == weight
-    assert weight <= sum(map(matrix_rank, parts))
+    sample(weight <= sum(map(matrix_rank, parts)))
 
 
 @pytest.mark.claim(
-    "lemmax/domain-pivot", grade="property", scope="random databases, at most 8 keys, 5 queries"
+    "lemmax/domain-pivot",
+    grade="property",
+    scope="random databases, at most 8 keys, 5 queries",
+    statement="751a5b28d4137038",
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
-def test_domain_pivot_adds_up_within_its_length(db: Database) -> None:
+def test_domain_pivot_adds_up_within_its_length(sample: Sample, db: Database) -> None:
     D = db.tensor()
     ranks = [matrix_rank(D[:, :, v]) for v in range(D.shape[2])]
     terms = domain_pivot(D)
     assert terms.adds_up_to(D)
-    assert len(terms) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks)
+    sample(len(terms) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks))
 
 
 @pytest.mark.claim(
     "lemmax/column-pivot",
     grade="property",
     scope="random databases, at most 6 keys, 5 queries; random pivots of small height",
+    statement="1b2249d336e2b2da",
 )
 @given(databases(max_keys=6, max_queries=5, max_values=5), st.randoms(use_true_random=False))
-def test_column_pivot_in_affine_hulls(db: Database, rng: Any) -> None:
+def test_column_pivot_in_affine_hulls(sample: Sample, db: Database, rng: Any) -> None:
     """Both parts of the identity, and their ranks, with pivots anywhere in the affine hulls."""
     D = db.tensor()
     pivots = []
@@ -226,7 +248,7 @@ def test_column_pivot_in_affine_hulls(db: Database, rng: Any) -> None:
             [x - (y if D[k, q].any() else 0) for x, y in zip(D[k, q].tolist(), w, strict=True)]
             for k in range(D.shape[0])
         ]
-        assert certified_rank(rest).rank <= len(having) - 1
+        sample(certified_rank(rest).rank <= len(having) - 1)
     groups: dict[tuple[Fraction, ...], list[int]] = {}
     for q, w in enumerate(pivots):
         groups.setdefault(tuple(w), []).append(q)

@@ -15,6 +15,7 @@ from lemmax.constructions.wong.argmax_rank_one import (
     argmax_rank_one_counterexample,
     argmax_rank_one_refutation,
 )
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import Matrix, argmax, certified_rank
 
 Certify = Callable[..., checker.Verdict]
@@ -22,7 +23,9 @@ SHARP = "lemmax/argmax-rank-one-sharp"
 nonzero_vectors = st.lists(st.integers(-9, 9), min_size=1, max_size=7).filter(any)
 
 
-@pytest.mark.claim("wong/argmax-rank-one", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/argmax-rank-one", grade="certified", direction="against", statement="7a5899d45502700e"
+)
 def test_argmax_rank_one_refuted_by_three_by_three(certify: Certify) -> None:
     verdict = certify(argmax_rank_one_refutation(), ship_as="wong/argmax-rank-one")
     assert any("3" in step and "2" in step for step in verdict.steps)
@@ -60,37 +63,45 @@ def test_argmax_rank_one_rows_come_in_three_kinds() -> None:
     SHARP,
     grade="universal",
     scope="all real rank-one matrices up to 4 by 4, by sign patterns of u and orderings of v",
+    statement="e78222b99059e982",
 )
-def test_argmax_rank_one_sharp_over_all_order_types() -> None:
+def test_argmax_rank_one_sharp_over_all_order_types(exhaust: Callable[..., int]) -> None:
     # argmax(u vᵀ) depends only on the signs of u and on the order type of v: integers represent
     # all of them, v with values in {0,1,2,3} shifted and u with signs in {-1,0,1}.
     ranks = set()
-    for m, n in product(range(1, 5), repeat=2):
-        for u in product((-1, 0, 1), repeat=m):
-            if not any(u):
-                continue
-            for v in product(range(n), repeat=n):
-                if not any(v):
-                    v = tuple(x + 1 for x in v)
-                rank = certified_rank(argmax(pattern(list(u), list(v)))).rank
-                assert rank <= 3
-                ranks.add((rank, m >= 3 and n >= 3))
+    order_types = (
+        (u, v if any(v) else tuple(x + 1 for x in v))
+        for m, n in product(range(1, 5), repeat=2)
+        for u in product((-1, 0, 1), repeat=m)
+        if any(u)
+        for v in product(range(n), repeat=n)
+    )
+
+    def at_most_three(u: tuple[int, ...], v: tuple[int, ...]) -> bool:
+        rank = certified_rank(argmax(pattern(list(u), list(v)))).rank
+        ranks.add((rank, len(u) >= 3 and len(v) >= 3))
+        return rank <= 3
+
+    exhaust(order_types, at_most_three)
     assert (3, True) in ranks
     assert (3, False) not in ranks
 
 
 @pytest.mark.claim(
-    SHARP, grade="property", scope="random integer vectors of length at most 7, entries at most 9"
+    SHARP,
+    grade="property",
+    scope="random integer vectors of length at most 7, entries at most 9",
+    statement="e78222b99059e982",
 )
 @given(nonzero_vectors, nonzero_vectors)
-def test_argmax_rank_one_sharp_characterisation(u: list[int], v: list[int]) -> None:
+def test_argmax_rank_one_sharp_characterisation(sample: Sample, u: list[int], v: list[int]) -> None:
     rank = certified_rank(argmax(pattern(u, v))).rank
     signs = {(x > 0) - (x < 0) for x in u}
     assert rank <= 3
-    assert (rank == 3) == (signs == {-1, 0, 1} and len(set(v)) >= 3)
+    sample((rank == 3) == (signs == {-1, 0, 1} and len(set(v)) >= 3))
 
 
-@pytest.mark.claim(SHARP, grade="certified")
+@pytest.mark.claim(SHARP, grade="certified", statement="e78222b99059e982")
 def test_argmax_rank_one_sharp_is_attained(certify: Certify) -> None:
     M = Matrix([[1], [-1], [0]]) @ Matrix([[1, 0, -1]])
     certify(certified_rank(M).certificate())

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions import gram_blowup
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import Matrix, argmax, certified_rank, softmax_rank
 
 Certify = Callable[..., checker.Verdict]
@@ -26,22 +27,23 @@ def test_gram_block_identities() -> None:
 
 
 @pytest.mark.claim(
-    "lemmax/gram-integers", grade="universal", scope="all 2 ≤ r ≤ n ≤ 12, entry by entry"
+    "lemmax/gram-integers",
+    grade="universal",
+    scope="all 2 ≤ r ≤ n ≤ 12, entry by entry",
+    statement="116038e6bafe936d",
 )
-def test_gram_integers_up_to_twelve() -> None:
-    for n in range(2, 13):
-        for r in range(2, n + 1):
-            M = gram_blowup(n, r).matrix
-            assert certified_rank(M).rank == r
-            assert argmax(M) == Matrix.identity(n)
-            for row in M.rows():
-                ordered = sorted(row)
-                assert max(map(abs, row)) <= n * n
-                assert ordered[-1] - ordered[-2] >= 1
+def test_gram_integers_up_to_twelve(exhaust: Callable[..., int]) -> None:
+    def blows_up(n: int, r: int) -> bool:
+        M = gram_blowup(n, r).matrix
+        small = all(max(map(abs, row)) <= n * n for row in M.rows())
+        apart = all(sorted(row)[-1] - sorted(row)[-2] >= 1 for row in M.rows())
+        return certified_rank(M).rank == r and argmax(M) == Matrix.identity(n) and small and apart
+
+    exhaust(((n, r) for n in range(2, 13) for r in range(2, n + 1)), blows_up)
 
 
-@pytest.mark.claim("lemmax/gram-integers", grade="certified")
-@pytest.mark.claim("wong/proposition-3.6", grade="certified")
+@pytest.mark.claim("lemmax/gram-integers", grade="certified", statement="116038e6bafe936d")
+@pytest.mark.claim("wong/proposition-3.6", grade="certified", statement="bc8e838935c56900")
 def test_proposition_3_6_certified_instance(certify: Certify) -> None:
     blowup = gram_blowup(12, 2)
     certify(blowup.certificate(), ship_as="wong/proposition-3.6")
@@ -53,14 +55,15 @@ def test_proposition_3_6_certified_instance(certify: Certify) -> None:
     "wong/proposition-3.6",
     grade="universal",
     scope="rational points of the sphere that span, all 2 ≤ r ≤ n ≤ 8",
+    statement="bc8e838935c56900",
 )
-def test_proposition_3_6_with_points_that_span() -> None:
-    for n in range(2, 9):
-        for r in range(2, n + 1):
-            M = gram_blowup(n, r, points="sphere").matrix
-            assert certified_rank(M).rank == r
-            assert argmax(M) == Matrix.identity(n)
-            assert all(M[i, i] == 1 for i in range(n))
+def test_proposition_3_6_with_points_that_span(exhaust: Callable[..., int]) -> None:
+    def blows_up(n: int, r: int) -> bool:
+        M = gram_blowup(n, r, points="sphere").matrix
+        on_the_sphere = all(M[i, i] == 1 for i in range(n))
+        return certified_rank(M).rank == r and argmax(M) == Matrix.identity(n) and on_the_sphere
+
+    exhaust(((n, r) for n in range(2, 9) for r in range(2, n + 1)), blows_up)
 
 
 points = st.integers(1, 3).flatmap(
@@ -110,12 +113,13 @@ def test_interpolating_polynomial(rows: list[tuple[int, ...]]) -> None:
     "lemmax/gram-softmax-full-rank",
     grade="property",
     scope="up to 5 distinct integer points in dimension up to 3, scales 1/3 to 2",
+    statement="3ddc8f3b71c47da9",
 )
 @given(points, st.sampled_from((Fraction(1, 3), Fraction(1), Fraction(2))))
 def test_softmax_of_a_gram_matrix_has_full_rank(
-    rows: list[tuple[int, ...]], scale: Fraction
+    sample: Sample, rows: list[tuple[int, ...]], scale: Fraction
 ) -> None:
-    assert softmax_rank(scale * gram(rows)).rank == len(rows)
+    sample(softmax_rank(scale * gram(rows)).rank == len(rows))
 
 
 def test_proposition_3_7_spanning_vectors() -> None:
@@ -127,8 +131,8 @@ def test_proposition_3_7_spanning_vectors() -> None:
             assert certified_rank(gram(rows)).rank == r
 
 
-@pytest.mark.claim("wong/proposition-3.7", grade="certified")
-@pytest.mark.claim("lemmax/gram-softmax-full-rank", grade="certified")
+@pytest.mark.claim("wong/proposition-3.7", grade="certified", statement="828fc98e934b307e")
+@pytest.mark.claim("lemmax/gram-softmax-full-rank", grade="certified", statement="3ddc8f3b71c47da9")
 def test_proposition_3_7_certified_instances(certify: Certify) -> None:
     blowup = gram_blowup(8, 2)
     certify(blowup.certificate())

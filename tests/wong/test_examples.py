@@ -61,7 +61,7 @@ def test_example_3_3_tensors_are_those_of_the_layer() -> None:
     assert Matrix.zeros(7, 7) == example.layer.W_EU
 
 
-@pytest.mark.claim("wong/example-3.3", grade="certified")
+@pytest.mark.claim("wong/example-3.3", grade="certified", statement="5447d5bbdf6a6504")
 def test_example_3_3_ranks_and_argmax(certify: Certify) -> None:
     example = example_3_3()
     certify(example.certificate(), ship_as="wong/example-3.3")
@@ -100,7 +100,7 @@ def without_scores(layer: AttentionLayer) -> AttentionLayer:
     return AttentionLayer(layer.tokens, layer.W_E, layer.W_U, (silent,))
 
 
-@pytest.mark.claim("wong/rank-of-product", grade="certified")
+@pytest.mark.claim("wong/rank-of-product", grade="certified", statement="274fa810214b67d5")
 def test_rank_of_product_exceeds_both_bounds(certify: Certify) -> None:
     """rank(A¹V¹) = 3 > 2 = rank V¹, over the reals."""
     example = example_3_3()

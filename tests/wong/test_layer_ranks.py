@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
 from lemmax.theory.numbers.primes import MERSENNE_61 as P
 from lemmax.theory.wong.layer_ranks import (
@@ -26,6 +27,7 @@ from lemmax.theory.wong.layer_ranks import (
 )
 from lemmax.theory.wong.layer_tensors import layer_tensor
 
+Exhaust = Callable[..., int]
 Certify = Callable[..., checker.Verdict]
 Sizes = tuple[LayerShape, int, int, int]
 
@@ -175,10 +177,13 @@ def free_attention_ranks(sizes: Sizes, seed: int = 0) -> tuple[int, int, int]:
     "lemmax/layer-multilinear-ranks",
     grade="universal",
     scope="d_model ≤ 4, d_vo ≤ d_model, at most 2 heads, |K| ≤ 4, |Q| ≤ 3, |V| ∈ {1, 2, 4}",
+    statement="fec4f397811f3b5a",
 )
-def test_flattening_ranks_with_free_attention() -> None:
-    for sizes in small_sizes():
-        assert free_attention_ranks(sizes) == generic_multilinear_ranks(*sizes)
+def test_flattening_ranks_with_free_attention(exhaust: Exhaust) -> None:
+    exhaust(
+        small_sizes(),
+        lambda *sizes: free_attention_ranks(sizes) == generic_multilinear_ranks(*sizes),
+    )
 
 
 @st.composite
@@ -192,10 +197,11 @@ def wide_sizes(draw: st.DrawFn) -> Sizes:
     "lemmax/layer-multilinear-ranks",
     grade="property",
     scope="random sizes with d_model and |V| ≤ 14, |K| ≤ 7, |Q| ≤ 5, at most 3 heads",
+    statement="fec4f397811f3b5a",
 )
 @given(wide_sizes())
-def test_flattening_ranks_in_random_sizes(sizes: Sizes) -> None:
-    assert free_attention_ranks(sizes) == generic_multilinear_ranks(*sizes)
+def test_flattening_ranks_in_random_sizes(sample: Sample, sizes: Sizes) -> None:
+    sample(free_attention_ranks(sizes) == generic_multilinear_ranks(*sizes))
 
 
 def test_a_head_writes_no_more_dimensions_than_points_minus_one() -> None:
@@ -240,8 +246,10 @@ def test_no_weights_exceed_the_generic_ranks(seed: int) -> None:
         assert max(ranks) <= rank_ceiling(sizes[0], *shape)
 
 
-@pytest.mark.claim("lemmax/layer-rank-generic", grade="certified")
-@pytest.mark.claim("lemmax/layer-multilinear-ranks", grade="certified")
+@pytest.mark.claim("lemmax/layer-rank-generic", grade="certified", statement="051ea33885f8aeb3")
+@pytest.mark.claim(
+    "lemmax/layer-multilinear-ranks", grade="certified", statement="fec4f397811f3b5a"
+)
 def test_generic_rank_certified_instance(certify: Certify) -> None:
     """Sizes (10, 3, 5), d_model 4, one head of d_vo 3: rank 10, where (9) says at least 7."""
     sizes = (LayerShape(4, 3, 1, 1), 10, 3, 5)
@@ -266,8 +274,10 @@ def test_generic_rank_never_exceeds_the_ceiling() -> None:
             assert ceiling <= min(keys, queries) * shape.n(values)
 
 
-@pytest.mark.claim("wong/layer-grid", grade="universal", scope="the grid itself")
-def test_layer_grid_has_364_layers() -> None:
+@pytest.mark.claim(
+    "wong/layer-grid", grade="universal", scope="the grid itself", statement="6a2b7d8a2a1c3d80"
+)
+def test_layer_grid_has_364_layers(exhaust: Exhaust) -> None:
     grid = layer_grid()
     assert len(grid) == len(set(grid)) == 4 * sum(d * d for d in range(1, 7)) == 364
     brute = [
@@ -275,7 +285,7 @@ def test_layer_grid_has_364_layers() -> None:
         for d, v, q, h in product(range(1, 7), range(1, 7), range(1, 7), range(1, 5))
         if v <= d and q <= d
     ]
-    assert sorted((s.d_model, s.d_vo, s.d_qk, s.heads) for s in grid) == sorted(brute)
+    assert exhaust(brute, lambda d, v, q, h: LayerShape(d, v, q, h) in grid) == len(grid)
 
 
 @pytest.mark.claim(
@@ -283,8 +293,9 @@ def test_layer_grid_has_364_layers() -> None:
     grade="universal",
     direction="against",
     scope="the 364 layers of the grid, 1 to 6 queries, any number of keys and values",
+    statement="8ef99cdbf8c0c2ea",
 )
-def test_equation_9_fails_on_the_grid() -> None:
+def test_equation_9_fails_on_the_grid(exhaust: Exhaust) -> None:
     """The ceiling written out, not called: ρ min(|K|, |Q|) + min(|Q|, n - ρ)."""
 
     def ceiling(shape: LayerShape, keys: int, queries: int, values: int) -> int:
@@ -292,32 +303,41 @@ def test_equation_9_fails_on_the_grid() -> None:
         rho = min(shape.heads * shape.d_vo, n)
         return rho * min(keys, queries) + min(queries, n - rho)
 
-    counts = []
-    for queries in range(1, 7):
-        failing = set(where_estimate_fails(queries))
-        counts.append(len(failing))
-        for shape in layer_grid():
-            largest = max(
-                ceiling(shape, keys, queries, values)
-                for keys, values in product(range(1, 9), range(1, 9))
-            )
-            assert (shape in failing) == (largest < shape.d_model + shape.heads * shape.d_vo)
-            if shape not in failing:  # then (9) is true of almost all weights, with enough keys
-                generic = generic_rank(shape, 40, queries, shape.d_model)
-                assert generic == largest
-    assert counts == [364, 242, 92, 32, 0, 0]
+    failing = {queries: set(where_estimate_fails(queries)) for queries in range(1, 7)}
+
+    def decided(shape: LayerShape, queries: int) -> bool:
+        largest = max(
+            ceiling(shape, keys, queries, values)
+            for keys, values in product(range(1, 9), range(1, 9))
+        )
+        fails = shape in failing[queries]
+        if fails != (largest < shape.d_model + shape.heads * shape.d_vo):
+            return False
+        # where it does not fail, (9) is true of almost all weights, with enough keys
+        return fails or generic_rank(shape, 40, queries, shape.d_model) == largest
+
+    assert exhaust(product(layer_grid(), range(1, 7)), decided) == 6 * 364
+    assert [len(failing[queries]) for queries in range(1, 7)] == [364, 242, 92, 32, 0, 0]
 
 
-@pytest.mark.claim("wong/figure-2b", grade="universal", scope="the 364 layers of the grid")
-def test_figure_2b_parameters_against_the_estimate() -> None:
-    pairs = [(shape.estimate, shape.parameters) for shape in layer_grid()]
-    n = len(pairs)
-    x, y = sum(a for a, _ in pairs), sum(b for _, b in pairs)
-    covariance = n * sum(a * b for a, b in pairs) - x * y
-    assert covariance > 0
-    by_estimate: dict[int, set[int]] = {}
-    for estimate, parameters in pairs:
-        by_estimate.setdefault(estimate, set()).add(parameters)
-    # Not even a function of the estimate, let alone an affine one.
-    assert max(map(len, by_estimate.values())) > 1
-    assert sum(estimate <= 10 for estimate, _ in pairs) == 180
+@pytest.mark.claim(
+    "wong/figure-2b",
+    grade="universal",
+    scope="the 364 layers of the grid",
+    statement="5131a266a6684aa3",
+)
+def test_figure_2b_parameters_against_the_estimate(exhaust: Exhaust) -> None:
+    def correlated_and_not_affine(grid: list[LayerShape]) -> bool:
+        pairs = [(shape.estimate, shape.parameters) for shape in grid]
+        x, y = sum(a for a, _ in pairs), sum(b for _, b in pairs)
+        covariance = len(pairs) * sum(a * b for a, b in pairs) - x * y
+        by_estimate: dict[int, set[int]] = {}
+        for estimate, parameters in pairs:
+            by_estimate.setdefault(estimate, set()).add(parameters)
+        # Not even a function of the estimate, let alone an affine one.
+        return covariance > 0 and max(map(len, by_estimate.values())) > 1
+
+    grid = list(layer_grid())
+    exhaust([grid], correlated_and_not_affine)
+    assert len(grid) == 364
+    assert sum(shape.estimate <= 10 for shape in grid) == 180

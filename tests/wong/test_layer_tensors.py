@@ -8,6 +8,7 @@ from flint import arb, ctx, fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.strategies import databases, layers
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
 from lemmax.theory.wong.layer_ranks import LayerShape, rank_ceiling
@@ -53,9 +54,12 @@ overlapping = st.booleans().flatmap(lambda d: databases(3, 3, 3, disjoint=d))
     "lemmax/attention-by-position",
     grade="property",
     scope="random layers on at most 9 tokens, forward pass of equation (2) in ball arithmetic",
+    statement="803d07449a0fe729",
 )
 @given(st.data(), overlapping)
-def test_attention_is_the_last_row_of_the_forward_pass(data: Any, db: Database) -> None:
+def test_attention_is_the_last_row_of_the_forward_pass(
+    sample: Sample, data: Any, db: Database
+) -> None:
     layer = data.draw(layers_of(db, max_heads=1))
     for k, q, _ in db:
         for h, row in enumerate(layer.attention((k, q))):
@@ -68,16 +72,17 @@ def test_attention_is_the_last_row_of_the_forward_pass(data: Any, db: Database) 
                 mass[k] += row[1, 0]
                 mass[q] += row[1, 1]
                 expected = {k: arb(1)} if k == q else {k: alpha, q: 1 - alpha}
-            assert all(mass[token].overlaps(expected[token]) for token in expected)
+            sample(all(mass[token].overlaps(expected[token]) for token in expected))
 
 
 @pytest.mark.claim(
     "lemmax/logits-on-domain",
     grade="property",
     scope="random layers and databases with overlaps, at most 9 tokens, 2 heads, d_model 4",
+    statement="e14e8c61e3ce7a3d",
 )
 @given(st.data(), overlapping)
-def test_layer_tensor_is_the_logits(data: Any, db: Database) -> None:
+def test_layer_tensor_is_the_logits(sample: Sample, data: Any, db: Database) -> None:
     """Equations (4) to (8), written out, against the last row of equation (2)."""
     layer = data.draw(layers_of(db, unit="ln2"))
     for masked in (True, False):
@@ -90,7 +95,7 @@ def test_layer_tensor_is_the_logits(data: Any, db: Database) -> None:
                     expected = by_circuits(layer, k, q, v, seen)
                     assert tensor[i][j][m] == expected
                     if seen:
-                        assert Z[1, layer.index[v]].overlaps(arb(expected))
+                        sample(Z[1, layer.index[v]].overlaps(arb(expected)))
 
 
 def by_circuits(layer: AttentionLayer, k: Any, q: Any, v: Any, seen: bool) -> Any:
@@ -149,9 +154,10 @@ def same_attention(draw: st.DrawFn, /, layer: AttentionLayer) -> AttentionLayer:
     "wong/remark-3.2",
     grade="property",
     scope="random layers on at most 9 tokens, superposition of W_EU and of every W_VO",
+    statement="4ead5983d3c5e3ce",
 )
 @given(st.data(), databases(3, 3, 3))
-def test_remark_3_2_superposition(data: Any, db: Database) -> None:
+def test_remark_3_2_superposition(sample: Sample, data: Any, db: Database) -> None:
     """With the same W_QK, L of (W_EU + 3 W'_EU, W_VO + 3 W'_VO) is L + 3 L'."""
     one = data.draw(layers_of(db, unit="ln2"))
     two = data.draw(same_attention(one))
@@ -163,7 +169,7 @@ def test_remark_3_2_superposition(data: Any, db: Database) -> None:
     for masked in (True, False):
         left = layer_tensor(both, db, masked).matrix()
         right = layer_tensor(one, db, masked).matrix() + 3 * layer_tensor(two, db, masked).matrix()
-        assert left == right
+        sample(left == right)
 
 
 def test_remark_3_2_needs_the_same_attention() -> None:
@@ -182,19 +188,27 @@ def test_remark_3_2_needs_the_same_attention() -> None:
 
 
 @pytest.mark.claim(
-    "wong/circuit-ranks", grade="property", scope="random layers on at most 5 tokens, d_model 4"
+    "wong/circuit-ranks",
+    grade="property",
+    scope="random layers on at most 5 tokens, d_model 4",
+    statement="412cc407b8951661",
 )
 @given(layers())
-def test_circuit_ranks_are_bounded(layer: AttentionLayer) -> None:
+def test_circuit_ranks_are_bounded(sample: Sample, layer: AttentionLayer) -> None:
     assert certified_rank(layer.W_EU).rank <= layer.d_model
     for h, head in enumerate(layer.heads):
         assert certified_rank(layer.W_QK(h)).rank <= head.d_qk
-        assert certified_rank(layer.W_VO(h)).rank <= head.d_vo
+        sample(certified_rank(layer.W_VO(h)).rank <= head.d_vo)
 
 
-@pytest.mark.claim("wong/parameter-count", grade="property", scope="d_model up to 6, up to 4 heads")
+@pytest.mark.claim(
+    "wong/parameter-count",
+    grade="property",
+    scope="d_model up to 6, up to 4 heads",
+    statement="47ff612595936fb1",
+)
 @given(st.integers(1, 6), st.integers(1, 4), st.data())
-def test_parameter_count(d: int, heads: int, data: Any) -> None:
+def test_parameter_count(sample: Sample, d: int, heads: int, data: Any) -> None:
     d_vo, d_qk = data.draw(st.integers(1, d)), data.draw(st.integers(1, d))
     head = Head(
         Matrix.zeros(d, d_qk), Matrix.zeros(d_qk, d), Matrix.zeros(d, d_vo), Matrix.zeros(d_vo, d)
@@ -204,7 +218,7 @@ def test_parameter_count(d: int, heads: int, data: Any) -> None:
         m.shape[0] * m.shape[1] for h in layer.heads for m in (h.W_Q, h.W_K, h.W_V, h.W_O)
     )
     expected = 2 * heads * d * (d_vo + d_qk)
-    assert entries == layer.parameters == LayerShape(d, d_vo, d_qk, heads).parameters == expected
+    sample(entries == layer.parameters == LayerShape(d, d_vo, d_qk, heads).parameters == expected)
 
 
 def shape_of(layer: AttentionLayer) -> LayerShape | None:
@@ -217,15 +231,17 @@ def shape_of(layer: AttentionLayer) -> LayerShape | None:
     "wong/proposition-3.5",
     grade="property",
     scope="random layers and databases up to 4 by 3 by 3, flattening ranks against the bound",
+    statement="cb8811f125405067",
 )
 @pytest.mark.claim(
     "lemmax/layer-rank-ceiling",
     grade="property",
     scope="random layers and databases up to 4 by 3 by 3, flattening ranks against the ceiling",
+    statement="1f0537e81c34a798",
 )
 @given(st.data(), databases(4, 3, 3), st.booleans())
 def test_proposition_3_5_and_the_ceiling_on_random_layers(
-    data: Any, db: Database, masked: bool
+    sample: Sample, data: Any, db: Database, masked: bool
 ) -> None:
     layer = data.draw(layers_of(db, unit="ln2"))
     shape = shape_of(layer)
@@ -233,7 +249,7 @@ def test_proposition_3_5_and_the_ceiling_on_random_layers(
         return
     ranks = layer_tensor(layer, db, masked).multilinear_ranks()
     sizes = len(db.keys), len(db.queries), len(db.values)
-    assert max(ranks) <= rank_ceiling(shape, *sizes)
+    sample(max(ranks) <= rank_ceiling(shape, *sizes))
     assert rank_ceiling(shape, *sizes) <= shape.d_model + shape.heads * shape.d_vo * sizes[1]
 
 

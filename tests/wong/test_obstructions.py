@@ -14,6 +14,7 @@ from lemmax.constructions.wong.counterexamples import (
     two_subsets,
     two_subsets_layer,
 )
+from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory import Database, memorizes
 from lemmax.theory.wong.layer_ranks import LayerShape
 
@@ -29,15 +30,17 @@ def gap(e_q: Any, x_k: Any, x_q: Any, alpha: Any) -> Any:
     return e_q + alpha * x_k + (1 - alpha) * x_q
 
 
-@pytest.mark.claim("lemmax/equality-table-needs-two-heads", grade="symbolic")
-def test_equality_table_is_impossible_for_one_head() -> None:
+@pytest.mark.claim(
+    "lemmax/equality-table-needs-two-heads", grade="symbolic", statement="7f7a8bbfb158741f"
+)
+def test_equality_table_is_impossible_for_one_head(symbolic: Symbolic) -> None:
     """All layers at once: with one head only six numbers matter, and all of them are free."""
     e_1, e_2, x_1, x_2, a, b = reals("e_1 e_2 x_1 x_2 alpha_21 alpha_12")
-    solver = z3.Solver()
-    solver.add(a > 0, a < 1, b > 0, b < 1)
-    solver.add(e_1 + x_1 > 0, e_2 + x_2 > 0)  # k = q: all mass on the one token
-    solver.add(gap(e_1, x_2, x_1, a) < 0, gap(e_2, x_1, x_2, b) < 0)
-    assert solver.check() == z3.unsat
+    symbolic.proves(
+        z3.Not(z3.And(gap(e_1, x_2, x_1, a) < 0, gap(e_2, x_1, x_2, b) < 0)),
+        z3.And(a > 0, a < 1, b > 0, b < 1),
+        z3.And(e_1 + x_1 > 0, e_2 + x_2 > 0),  # k = q: all mass on the one token
+    )
 
 
 def test_equality_table_is_possible_for_two_heads() -> None:
@@ -55,13 +58,15 @@ def test_equality_table_is_possible_for_two_heads() -> None:
     assert solver.check() == z3.sat
 
 
-@pytest.mark.claim("lemmax/uniform-attention-no-xor", grade="symbolic")
-def test_exclusive_or_is_impossible_with_even_attention() -> None:
+@pytest.mark.claim(
+    "lemmax/uniform-attention-no-xor", grade="symbolic", statement="5ea4b54f5e10f8f3"
+)
+def test_exclusive_or_is_impossible_with_even_attention(symbolic: Symbolic) -> None:
     """Summed over heads, even attention gives f(k) + g(q); all four numbers are free."""
     f_a, f_b, g_f, g_g = reals("f_a f_b g_f g_g")
-    solver = z3.Solver()
-    solver.add(f_a + g_f > 0, f_b + g_g > 0, f_a + g_g < 0, f_b + g_f < 0)
-    assert solver.check() == z3.unsat
+    symbolic.proves(
+        z3.Not(z3.And(f_a + g_g < 0, f_b + g_f < 0)), z3.And(f_a + g_f > 0, f_b + g_g > 0)
+    )
 
 
 def test_even_attention_splits_into_key_and_query() -> None:
@@ -88,7 +93,9 @@ def test_derivative_of_three_exponential_terms_has_two() -> None:
     assert sympy.simplify(sympy.diff(g, w) - sympy.exp(-u * w) * rest) == 0
 
 
-@pytest.mark.claim("wong/qk-insignificant", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/qk-insignificant", grade="certified", direction="against", statement="351d96523bde5b2c"
+)
 def test_two_subsets_are_memorized_with_query_key_dimension_two(certify: Certify) -> None:
     layer, db = two_subsets_layer(), two_subsets()
     assert (layer.d_model, len(layer.heads), layer.d_vo, layer.d_qk) == (4, 1, 1, 2)

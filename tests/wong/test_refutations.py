@@ -32,27 +32,37 @@ ALL: dict[str, Callable[[], Certificate]] = {
 }
 
 
-@pytest.mark.claim("wong/equation-5-diagonal", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/equation-5-diagonal", grade="certified", direction="against", statement="a00cb3b8f7baf93a"
+)
 def test_equation_5_on_the_diagonal_refuted(certify: Certify) -> None:
     certify(counterexamples.equation_5_diagonal(), ship_as="wong/equation-5-diagonal")
 
 
-@pytest.mark.claim("wong/proposition-3.1", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/proposition-3.1", grade="certified", direction="against", statement="0aa1c4b6dbe00d51"
+)
 def test_proposition_3_1_refuted_off_the_domain(certify: Certify) -> None:
     certify(counterexamples.logits_off_the_domain(), ship_as="wong/proposition-3.1")
 
 
-@pytest.mark.claim("wong/remark-3.4", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/remark-3.4", grade="certified", direction="against", statement="ecd49d6e7988400f"
+)
 def test_remark_3_4_instance(certify: Certify) -> None:
     certify(counterexamples.larger_rank_no_solution(), ship_as="wong/remark-3.4")
 
 
-@pytest.mark.claim("wong/equation-9", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/equation-9", grade="certified", direction="against", statement="8ef99cdbf8c0c2ea"
+)
 def test_equation_9_fails_for_one_fact(certify: Certify) -> None:
     certify(counterexamples.estimate_with_one_query(), ship_as="wong/equation-9")
 
 
-@pytest.mark.claim("wong/rank-hypothesis", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/rank-hypothesis", grade="certified", direction="against", statement="e189c4b17db4377a"
+)
 def test_rank_hypothesis_refuted_by_two_facts(certify: Certify) -> None:
     certify(counterexamples.rank_one_layer_for_rank_two(), ship_as="wong/rank-hypothesis")
 
@@ -66,19 +76,32 @@ def test_rank_hypothesis_fails_by_an_unbounded_factor() -> None:
         assert max(flattening_ranks(db.tensor().tolist())) == size > 4
 
 
-@pytest.mark.claim("wong/proposition-3.6-proof", grade="certified", direction="against")
-@pytest.mark.claim("wong/proposition-3.6", grade="certified", direction="gap")
-@pytest.mark.claim("wong/proposition-3.7", grade="certified", direction="gap")
+@pytest.mark.claim(
+    "wong/proposition-3.6-proof",
+    grade="certified",
+    direction="against",
+    statement="928d22443e89fd6a",
+)
+@pytest.mark.claim(
+    "wong/proposition-3.6", grade="certified", direction="gap", statement="bc8e838935c56900"
+)
+@pytest.mark.claim(
+    "wong/proposition-3.7", grade="certified", direction="gap", statement="828fc98e934b307e"
+)
 def test_proposition_3_6_proof_needs_spanning_points(certify: Certify) -> None:
     certify(counterexamples.coincident_span(), ship_as="wong/proposition-3.6-proof")
 
 
-@pytest.mark.claim("wong/precision", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/precision", grade="certified", direction="against", statement="5f554817334ef105"
+)
 def test_precision_is_moderate(certify: Certify) -> None:
     certify(counterexamples.moderate_magnitudes(), ship_as="wong/precision")
 
 
-@pytest.mark.claim("wong/rank-conditions", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/rank-conditions", grade="certified", direction="against", statement="7bb242e7b12c3d60"
+)
 def test_rank_conditions_do_not_suffice(certify: Certify) -> None:
     certify(counterexamples.enough_rank_wrong_answers(), ship_as="wong/rank-conditions")
 
@@ -92,27 +115,37 @@ def test_rank_conditions_are_not_necessary_either() -> None:
     assert certified_rank(db.slice_v("v")).rank == 2
 
 
-@pytest.mark.claim("wong/threshold-largest", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/threshold-largest", grade="certified", direction="against", statement="508c5ad5eb4599de"
+)
 def test_threshold_one_half_allows_a_tie(certify: Certify) -> None:
     certify(counterexamples.tie_at_one_half(), ship_as="wong/threshold-largest")
 
 
-@pytest.mark.claim("wong/tau-memorizes", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/tau-memorizes", grade="certified", direction="against", statement="c3b242e7d7db3022"
+)
 def test_tau_memorizing_says_nothing_off_the_domain(certify: Certify) -> None:
     certify(counterexamples.threshold_off_the_domain(), ship_as="wong/tau-memorizes")
 
 
-@pytest.mark.claim("wong/equation-15", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/equation-15", grade="certified", direction="against", statement="cb55f918f99e3310"
+)
 def test_equation_15_does_not_suffice(certify: Certify) -> None:
     certify(counterexamples.enough_thresholded_rank_wrong_answers(), ship_as="wong/equation-15")
 
 
-@pytest.mark.claim("wong/large-tau-large-c", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/large-tau-large-c", grade="certified", direction="against", statement="8b29a785267c5464"
+)
 def test_large_tau_needs_no_large_scale(certify: Certify) -> None:
     certify(counterexamples.modest_scale(), ship_as="wong/large-tau-large-c")
 
 
-@pytest.mark.claim("wong/tau-monotone", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/tau-monotone", grade="certified", direction="against", statement="2ae890f27370de01"
+)
 def test_thresholded_rank_rises_with_tau(certify: Certify) -> None:
     certify(counterexamples.rank_rises_with_tau(), ship_as="wong/tau-monotone")
 
@@ -126,12 +159,16 @@ def test_thresholded_rank_rises_and_falls() -> None:
     assert ranks == [1, 2, 1, 0]
 
 
-@pytest.mark.claim("wong/tau-one", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/tau-one", grade="certified", direction="against", statement="9c641a8a42f81936"
+)
 def test_tau_one_with_a_single_value(certify: Certify) -> None:
     certify(counterexamples.one_value_at_tau_one(), ship_as="wong/tau-one")
 
 
-@pytest.mark.claim("wong/figure-3-tau-99", grade="certified", direction="against")
+@pytest.mark.claim(
+    "wong/figure-3-tau-99", grade="certified", direction="against", statement="06f01b7c510d8b20"
+)
 def test_two_hundred_facts_at_tau_99(certify: Certify) -> None:
     certify(counterexamples.small_layer_at_tau_99(), ship_as="wong/figure-3-tau-99")
 

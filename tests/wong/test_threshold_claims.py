@@ -8,6 +8,7 @@ import z3
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.strategies import databases, rational_matrices
 from lemmax.theory import (
     AttentionLayer,
@@ -48,16 +49,17 @@ def test_threshold_unique_inequalities() -> None:
     "lemmax/threshold-unique",
     grade="property",
     scope="random rational rows of 2 to 6 logits, thresholds 1/2 to 1",
+    statement="c17aef22033493a0",
 )
 @given(rational_matrices(1, st.integers(2, 6), bound=3), taus)
-def test_threshold_unique_on_random_rows(row: Matrix, tau: str) -> None:
+def test_threshold_unique_on_random_rows(sample: Sample, row: Matrix, tau: str) -> None:
     marked = softmax_threshold(row, tau).rows()[0]
     entries = row.rows()[0]
     for t, one in enumerate(marked):
         if one:
             assert entries[t] == max(entries)
             if tau != "1/2" or len(entries) >= 3:
-                assert entries.count(entries[t]) == 1
+                sample(entries.count(entries[t]) == 1)
 
 
 def uniform_layers(db: Database) -> st.SearchStrategy[AttentionLayer]:
@@ -102,15 +104,18 @@ def selecting_layer(db: Database, scale: int) -> AttentionLayer:
     "lemmax/threshold-represents",
     grade="property",
     scope="random databases up to 3 by 3 by 3; layers with even attention, layers that memorize",
+    statement="fc59542b7fea371d",
 )
 @given(st.data(), databases(3, 3, 3), taus, st.sampled_from((0, 1, 3, 12)))
-def test_threshold_represents_iff_memorized(data: Any, db: Database, tau: str, scale: int) -> None:
+def test_threshold_represents_iff_memorized(
+    sample: Sample, data: Any, db: Database, tau: str, scale: int
+) -> None:
     assume(tau != "1/2" or len(db.values) >= 3)
     layer = selecting_layer(db, scale) if scale else data.draw(uniform_layers(db))
     marked = layer_tensor(layer, db).threshold(tau)
     k, q, v = ({t: i for i, t in enumerate(part)} for part in (db.keys, db.queries, db.values))
     accurate = all(marked[k[a]][q[b]][v[c]] for a, b, c in db)
-    assert accurate == represents(marked, db)
+    sample(accurate == represents(marked, db))
     assert accurate or scale < 12 or tau == "1"
     if accurate:
         assert effective_rank(db).lower <= tensor_rank(marked).upper
@@ -153,27 +158,33 @@ def test_power_of_a_sum_dominates_the_sum_of_powers(terms: list[Any], c: int) ->
     "lemmax/threshold-scaling",
     grade="property",
     scope="random rational rows of 2 to 5 logits, odds multiplied in log scale by 2, 3, 4",
+    statement="67f5ae7e8c848bd5",
 )
 @given(
     rational_matrices(1, st.integers(2, 5), bound=4),
     st.sampled_from(("3/5", "2/3", "3/4", "9/10")),
     st.integers(2, 4),
 )
-def test_scaling_reaches_the_larger_threshold(row: Matrix, tau: str, c: int) -> None:
+def test_scaling_reaches_the_larger_threshold(
+    sample: Sample, row: Matrix, tau: str, c: int
+) -> None:
     low = sympy.Rational(tau)
     odds = (low / (1 - low)) ** c
     high = odds / (1 + odds)
     before, after = softmax_threshold(row, tau), softmax_threshold(c * row, high)
-    assert all(b <= a for b, a in zip(before.rows()[0], after.rows()[0], strict=True))
+    sample(all(b <= a for b, a in zip(before.rows()[0], after.rows()[0], strict=True)))
 
 
 @pytest.mark.claim(
     "lemmax/threshold-monotone-matrices",
     grade="property",
     scope="random rational matrices up to 5 by 5",
+    statement="40e88774bec250df",
 )
 @given(rational_matrices(st.integers(1, 5), st.integers(1, 5), bound=3), taus, taus)
-def test_thresholded_matrix_rank_is_monotone(M: Matrix, low: str, high: str) -> None:
+def test_thresholded_matrix_rank_is_monotone(
+    sample: Sample, M: Matrix, low: str, high: str
+) -> None:
     order = ("1/2", "51/100", "3/5", "3/4", "9/10", "99/100", "1")
     low, high = sorted((low, high), key=order.index)
     assume(low != "1/2")
@@ -181,7 +192,7 @@ def test_thresholded_matrix_rank_is_monotone(M: Matrix, low: str, high: str) -> 
     assert certified_rank(at_high).rank <= certified_rank(at_low).rank
     for before, after in zip(at_low.rows(), at_high.rows(), strict=True):
         assert sum(before) <= 1
-        assert after in (before, (0,) * len(before))
+        sample(after in (before, (0,) * len(before)))
 
 
 def test_thresholded_rank_counts_the_columns_that_are_marked() -> None:
@@ -193,12 +204,13 @@ def test_thresholded_rank_counts_the_columns_that_are_marked() -> None:
     "lemmax/threshold-one",
     grade="property",
     scope="random databases up to 3 by 3 by 3 and layers with even attention",
+    statement="8661306f885cb405",
 )
 @given(st.data(), databases(3, 3, 3))
-def test_threshold_one_on_random_layers(data: Any, db: Database) -> None:
+def test_threshold_one_on_random_layers(sample: Sample, data: Any, db: Database) -> None:
     marked = layer_tensor(data.draw(uniform_layers(db)), db).threshold(1)
     expected = (0, 0, 0) if len(db.values) >= 2 else (1, 1, 1)
-    assert flattening_ranks(marked) == expected
+    sample(flattening_ranks(marked) == expected)
 
 
 def test_footnote_4_inequality() -> None:
@@ -209,10 +221,13 @@ def test_footnote_4_inequality() -> None:
 
 
 @pytest.mark.claim(
-    "wong/footnote-4", grade="property", scope="random rational matrices up to 5 by 5"
+    "wong/footnote-4",
+    grade="property",
+    scope="random rational matrices up to 5 by 5",
+    statement="d585526fe77750f5",
 )
 @given(st.integers(1, 5).flatmap(lambda n: rational_matrices(n, n, bound=3)))
-def test_footnote_4_on_random_matrices(M: Matrix) -> None:
+def test_footnote_4_on_random_matrices(sample: Sample, M: Matrix) -> None:
     n = M.shape[0]
     scaled = Matrix(
         [[x + 8 if i == j else x for j, x in enumerate(row)] for i, row in enumerate(M.rows())]
@@ -220,4 +235,4 @@ def test_footnote_4_on_random_matrices(M: Matrix) -> None:
     # The hypothesis, exactly: the diagonal probability exceeds one half.
     dominant = all(softmax_threshold(scaled, "501/1000")[i, i] == 1 for i in range(n))
     assume(dominant)
-    assert softmax_threshold(scaled, "1/2") == Matrix.identity(n)
+    sample(softmax_threshold(scaled, "1/2") == Matrix.identity(n))

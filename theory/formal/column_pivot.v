@@ -1,4 +1,4 @@
-(* claim: lemmax/column-pivot, by column_pivot, row_pivot.
+(* claim: lemmax/column-pivot@1b2249d336e2b2da, by column_pivot, row_pivot.
    control: column_pivot_constant.
    For each query q choose w_q in the affine hull of the unit vectors e_v, v in V_q,
    and group the queries with equal w_q. Then over every field

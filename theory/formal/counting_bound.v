@@ -1,4 +1,4 @@
-(* claim: lemmax/counting-bound, by counting_bound.
+(* claim: lemmax/counting-bound@c42ec82abf63897d, by counting_bound.
    control: counting_bound_needs_all_tables.
    Whatever the architecture: if every table of N facts with values in V is what
    some choice of P weights gives, and a weight has one of |F| values, then

@@ -1,4 +1,4 @@
-(* claim: lemmax/private-column, by private_column, private_row.
+(* claim: lemmax/private-column@291053e3a7956d33, by private_column, private_row.
    control: private_column_needs_privacy.
    If no value of the query q0 is a value of another query, then over every field
    rank(D) = |V_q0| + rank(D'), where D' is D without the slice D_:q0:. The same

@@ -1,4 +1,4 @@
-(* claim: lemmax/saturated-table, by saturated_table, mu_is_transversal,
+(* claim: lemmax/saturated-table@bf8e4599e5e200c2, by saturated_table, mu_is_transversal,
      saturated_table_common_value.
    control: saturated_column, saturation_needed.
    Let D be total with r_K = sum_q (|V_q| - 1) + 1. Then

@@ -1,4 +1,4 @@
-(* claim: lemmax/substitution-with-restriction, by substitution_with_restriction,
+(* claim: lemmax/substitution-with-restriction@77a45aea599e4e15, by substitution_with_restriction,
      substitution_with_restriction_rank, substitution_with_restriction_v.
    control: substitution_needs_subtraction.
    For a tensor X over any field, its restriction X' to subspaces of the duals of

@@ -17,29 +17,30 @@ LEDGER = Path(lemmax.theory.ledger.__file__).with_name("ledger.json")
 FOLDER = Path(__file__).parent / "certificates"
 
 
-def names() -> list[str]:
-    """The names of all shipped certificates, such as ``wong/argmax-rank-one``.
+def names(folder: Path = FOLDER) -> list[str]:
+    """The names of all certificates of a folder, such as ``wong/argmax-rank-one``.
 
     >>> "wong/argmax-rank-one" in names()
     True
     """
-    return sorted(p.relative_to(FOLDER).with_suffix("").as_posix() for p in FOLDER.rglob("*.json"))
+    return sorted(p.relative_to(folder).with_suffix("").as_posix() for p in folder.rglob("*.json"))
 
 
-def path(name: str) -> Path:
+def path(name: str, folder: Path = FOLDER) -> Path:
     """The file of a shipped certificate."""
-    if name not in names():
+    if name not in names(folder):
         raise LemmaxError(f"There is no shipped certificate {name!r}.")
-    return FOLDER / f"{name}.json"
+    return folder / f"{name}.json"
 
 
-def load(name: str) -> Certificate:
+def load(name: str, folder: Path = FOLDER) -> Certificate:
     """A shipped certificate, read.
 
     >>> load("wong/argmax-rank-one")["kind"]
     'refutation'
     """
-    return Certificate(json.loads(path(name).read_text(encoding="utf-8")), _claims().get(name))
+    text = path(name, folder).read_text(encoding="utf-8")
+    return Certificate(json.loads(text), _claims().get(name) if folder == FOLDER else None)
 
 
 @cache
@@ -54,13 +55,12 @@ def _claims() -> dict[str, str]:
     }
 
 
-def verify_all() -> list[dict[str, Any]]:
-    """Give every shipped certificate to the independent checker."""
-    return [_verify(name) for name in names()]
+def verify_all(folder: Path = FOLDER) -> list[dict[str, Any]]:
+    """Give every certificate of a folder to the independent checker."""
+    return [_verify(name, folder / f"{name}.json") for name in names(folder)]
 
 
-def _verify(name: str) -> dict[str, Any]:
-    file = FOLDER / f"{name}.json"
+def _verify(name: str, file: Path) -> dict[str, Any]:
     row: dict[str, Any] = {
         "name": name,
         "kind": "?",

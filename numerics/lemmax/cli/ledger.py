@@ -15,6 +15,30 @@ from lemmax.theory.errors import LemmaxError
 
 if TYPE_CHECKING:
     from lemmax.theory.certificates.writing import Certificate
+    from lemmax.theory.ledger.projects import Project
+
+LedgerFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--ledger",
+        metavar="FILE",
+        help="Another ledger, with the claims of its project; default: that of this folder, or "
+        "lemmax's own.",
+    ),
+]
+
+
+def project_of(ledger: Path | None) -> Project:
+    """The project that a command is about: that of the ledger, of this folder, or lemmax itself."""
+    from dataclasses import replace
+
+    from lemmax.theory.ledger.projects import Project, discover
+
+    if ledger is None:
+        return discover(Path.cwd()) or Project(Path.cwd())
+    if not ledger.is_file():
+        raise LemmaxError(f"There is no ledger at {ledger}.")
+    return replace(discover(ledger.parent) or Project(Path.cwd()), ledger=ledger)
 
 
 def check(
@@ -38,6 +62,7 @@ def check(
 def claims(
     identifier: Annotated[str | None, typer.Argument(metavar="ID", help="One claim.")] = None,
     paper: Annotated[str | None, typer.Option(help="Only the claims of one paper.")] = None,
+    ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Show the ledger: every claim with its verdict, or one claim with its evidence.
@@ -47,21 +72,22 @@ def claims(
     from lemmax.cli import ledger_view
     from lemmax.theory.ledger.entries import listed, one
 
+    places = project_of(ledger)
     if identifier is not None:
-        entry = one(identifier)
+        entry = one(identifier, places.ledger, places.claims)
         if as_json:
             typer.echo(json.dumps(entry, ensure_ascii=False, indent=2))
         else:
             ledger_view.show_one(entry, console())
         return
-    entries = listed(paper)
+    entries = listed(paper, places.ledger, places.claims)
     if as_json:
         typer.echo(json.dumps(entries, ensure_ascii=False, indent=2))
         return
     ledger_view.show_all(entries, console())
 
 
-def verify(as_json: AsJson = False) -> None:
+def verify(ledger: LedgerFile = None, as_json: AsJson = False) -> None:
     """Re-check every shipped certificate with the independent checker, and print its SHA-256.
 
     Status 1 if one does not hold.
@@ -71,7 +97,7 @@ def verify(as_json: AsJson = False) -> None:
     from lemmax.constructions.shipped import verify_all
 
     with working("checking the shipped certificates"):
-        results = verify_all()
+        results = verify_all(certificates_folder(project_of(ledger)))
     if as_json:
         typer.echo(json.dumps(results, indent=2))
     else:
@@ -110,6 +136,7 @@ def export(
     label: Annotated[
         str | None, typer.Option(help="The label of the LaTeX; lemmax:ID if free.")
     ] = None,
+    ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
     """Write the construction behind a claim for a paper or another program.
@@ -120,7 +147,7 @@ def export(
     from lemmax.constructions import exports
     from lemmax.theory.certificates.writing import to_json
 
-    name, certificate = find_certificate(identifier)
+    name, certificate = find_certificate(identifier, ledger)
     data: str | bytes
     match ExportFormat.json if as_json else format_:
         case ExportFormat.latex:
@@ -134,7 +161,7 @@ def export(
         case ExportFormat.safetensors:
             data = exports.certificate_safetensors(certificate)
         case ExportFormat.bibtex:
-            data = exports.bibtex(*bibtex_keys(name))
+            data = exports.bibtex(*bibtex_keys(name, ledger))
     if output is not None:
         exports.write_bytes(output, data if isinstance(data, bytes) else f"{data}\n".encode())
     elif isinstance(data, bytes):
@@ -143,15 +170,26 @@ def export(
         typer.echo(data)
 
 
-def bibtex_keys(name: str) -> list[str]:
+def certificates_folder(places: Project) -> Path:
+    """Where a project keeps its certificates; lemmax's own where it has no claims of its own."""
+    from lemmax.constructions.shipped import FOLDER
+
+    if not places.own:
+        return FOLDER
+    if places.certificates is None:
+        raise LemmaxError(f"The project in {places.root} has no setting lemmax_certificates.")
+    return places.certificates
+
+
+def bibtex_keys(name: str, ledger: Path | None = None) -> list[str]:
     """The BibTeX keys of a claim's paper and of lemmax."""
     from lemmax.theory.ledger.claims import load_claims
 
-    paper = load_claims().papers.get(name.partition("/")[0], {})
+    paper = load_claims(project_of(ledger).claims).papers.get(name.partition("/")[0], {})
     return list(dict.fromkeys([*filter(None, (paper.get("bibtex_key"),)), "lemmax"]))
 
 
-def find_certificate(identifier: str) -> tuple[str, Certificate]:
+def find_certificate(identifier: str, ledger: Path | None = None) -> tuple[str, Certificate]:
     """The certificate of a claim, of a shipped name or of a file, and the name it goes by.
 
     >>> name, certificate = find_certificate("wong/argmax-rank-one")
@@ -164,16 +202,19 @@ def find_certificate(identifier: str) -> tuple[str, Certificate]:
 
     if identifier.endswith(".json"):
         return _from_file(Path(identifier))
-    if identifier in shipped.names():
-        return identifier, shipped.load(identifier)
-    if identifier not in load_claims():
+    places = project_of(ledger)
+    folder = certificates_folder(places)
+    if identifier in shipped.names(folder):
+        return identifier, shipped.load(identifier, folder)
+    if identifier not in load_claims(places.claims):
         raise LemmaxError(f"There is no claim, certificate or file {identifier!r}.")
-    names = [name for name in certificates_of(identifier) if name in shipped.names()]
+    known = certificates_of(identifier, places.ledger, places.claims)
+    names = [name for name in known if name in shipped.names(folder)]
     if not names:
         raise LemmaxError(f"No shipped certificate is evidence for {identifier}.")
     if len(names) > 1:
         raise LemmaxError(f"{identifier} has several certificates: {', '.join(names)}.")
-    return identifier, shipped.load(names[0])
+    return identifier, shipped.load(names[0], folder)
 
 
 def _from_file(path: Path) -> tuple[str, Certificate]:

@@ -55,12 +55,22 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     console.print(Text(plain_text(entry["statement"])))
     if entry["reading"]:
         console.print(Text(f"Reading: {plain_text(entry['reading'])}"))
+    for label, key in (
+        ("Formally", "formal"),
+        ("A consequence of it only", "consequence"),
+        ("Informal", "informal"),
+    ):
+        if entry[key]:
+            console.print(Text(f"{label}: {' '.join(entry[key].split())}"))
+    if entry["theorems"]:
+        console.print(Text(f"Theorems in Coq: {', '.join(entry['theorems'])}"))
     verdict = Text("verdict: ")
     verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
     verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")
     console.print(verdict)
     if entry["repaired_by"]:
-        console.print(Text(f"repaired by: {entry['repaired_by']}"))
+        reason = f" ({entry['repair'].strip()})" if entry["repair"] else ""
+        console.print(Text(f"repaired by: {entry['repaired_by']}{reason}"))
     for item in entry["evidence"]:
         scope = f"  [{item['scope']}]" if "scope" in item else ""
         direction = "" if item["direction"] == "for" else f" {item['direction']}"
@@ -68,8 +78,19 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
         console.print(Text(line))
         for name in item.get("certificates", ()):
             console.print(Text(f"    certificate: {name}"))
+        for name in item.get("theorems", ()):
+            console.print(Text(f"    theorem: {name}"))
+        if "formula" in item:
+            console.print(Text(f"    for all {', '.join(item['symbols'])}: {item['formula']}"))
+        if "count" in item:
+            console.print(Text(f"    {item['count']} decided"))
         if "details" in item:
             console.print(Text(f"    {item['details']}"))
-    for label, key in (("rests on", "uses"), ("used by", "used_by")):
+    for label, key in (
+        ("the consequence leans on", "consequence_uses"),
+        ("rests on", "uses"),
+        ("used by", "used_by"),
+    ):
         if entry[key]:
             console.print(Text(f"{label}: {', '.join(entry[key])}"))
+    console.print(Text(f"digest of the statement: {entry['digest']}"))

@@ -22,7 +22,8 @@ from lemmax.paper.statements import Contents, Mention, Statement
 from lemmax.paper.values import value_latex
 from lemmax.theory.latex import latex_text
 from lemmax.theory.ledger.claims import Catalogue, Claim, load_claims
-from lemmax.theory.ledger.verdicts import Record, Verdict, read_ledger, stale
+from lemmax.theory.ledger.records import Record, read_ledger, stale
+from lemmax.theory.ledger.verdicts import Verdict
 
 STYLE = "lemmax.sty"
 DATA = "lemmax-data.tex"

@@ -17,7 +17,7 @@ from typing import Any
 from lemmax.constructions import shipped
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import Catalogue, Claim, load_claims
-from lemmax.theory.ledger.verdicts import Record, read_ledger, stale
+from lemmax.theory.ledger.records import Record, read_ledger, stale
 
 _NUMBERED = ("Theorem", "Proposition", "Corollary", "Lemma")
 

@@ -83,7 +83,7 @@ class CheckerModules(Generated):
 
 def _rule(kind: str) -> list[str]:
     """What the checker's own function says about a kind."""
-    told = inspect.getdoc(checker.KINDS[kind]) if kind in checker.KINDS else None
+    told = inspect.getdoc(checker.rule_of(kind)) if kind in checker.KINDS else None
     if not told:
         return []
     body = " ".join(told.split())

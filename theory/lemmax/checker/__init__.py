@@ -36,14 +36,20 @@ What to read
     (``language``) and on the meaning of its words (``words``).
 """
 
-from .bounds import RULES
-from .checking import KINDS, Verdict, check, check_file
-from .coded.codebooks import FAMILIES
+import importlib
+from typing import TYPE_CHECKING, Any
+
+from .checking import KINDS, Verdict, check, check_file, rule_of
 from .command import main
 from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
-from .words import VOCABULARY
 
+if TYPE_CHECKING:
+    from .bounds import RULES
+    from .coded.codebooks import FAMILIES
+    from .words import VOCABULARY
+
+_LATE = {"FAMILIES": "coded.codebooks", "RULES": "bounds", "VOCABULARY": "words"}
 __all__ = [
     "FAMILIES",
     "KINDS",
@@ -58,4 +64,12 @@ __all__ = [
     "check_file",
     "formal_statements",
     "main",
+    "rule_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """The registers, which a certificate of one kind does without, are imported when asked for."""
+    if name not in _LATE:
+        raise AttributeError(name)
+    return getattr(importlib.import_module(f".{_LATE[name]}", __name__), name)

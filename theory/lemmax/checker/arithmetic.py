@@ -42,14 +42,19 @@ class Table(list[list[int]]):
 # --- common denominators ------------------------------------------------------------------------
 
 
+def least_common_multiple(numbers: Collection[int]) -> int:
+    d, previous = 1, 1
+    for n in sorted(numbers):
+        if n != previous:
+            spend("The common denominator", 6, d.bit_length(), n.bit_length())
+            room("The common denominators", len(numbers), d.bit_length() + n.bit_length())
+            d, previous = math.lcm(d, n), n
+    return d
+
+
 def common_denominator(values: Collection[Fraction]) -> int:
     """The least d > 0 that makes all the values integers; charges for these integers."""
-    d, previous = 1, 1
-    for denominator in sorted([x.denominator for x in values]):
-        if denominator != previous:
-            spend("The common denominator", 6, d.bit_length(), denominator.bit_length())
-            room("The common denominators", len(values), d.bit_length() + denominator.bit_length())
-            d, previous = math.lcm(d, denominator), denominator
+    d = least_common_multiple([x.denominator for x in values])
     bits = d.bit_length()
     if bits > 1:
         spend("The common denominator", 4 * len(values), bits, bits)
@@ -99,7 +104,7 @@ def image(M: Table, column: Sequence[int]) -> list[int]:
 
 def multiplied(A: Table, B: Table) -> Table:
     """The product of integer matrices."""
-    spend("A product", len(A) * len(B) * len(B[0]), A.bits, B.bits)
+    spend("A product", len(A) * (len(B) + 5) * len(B[0]), A.bits, B.bits)
     keep("A product", len(A) * len(B[0]), A.bits + B.bits + len(B).bit_length())
     return Table([[dot(row, column) for column in B.columns] for row in A])
 
@@ -187,9 +192,42 @@ def nonsingular_mod(rows: Rows, p: int) -> bool:
     return rank_mod(rows, p) == len(rows)
 
 
-def residue(x: Fraction, p: int) -> int:
-    """x mod p, where p does not divide the denominator."""
-    return x.numerator * pow(x.denominator, -1, p) % p
+def residues(M: Iterable[Sequence[Fraction]], p: int) -> Table | None:
+    """M mod p; None where p divides a denominator."""
+    found = Table()
+    for row in M:
+        spend("The residues mod p", 30 * len(row), height(row), p.bit_length())
+        keep("The residues mod p", len(row), p.bit_length())
+        if any(x.denominator % p == 0 for x in row):
+            return None
+        found.append([x.numerator * pow(x.denominator, -1, p) % p for x in row])
+    return found
+
+
+def powers_mod(exponents: Sequence[int], z: int, p: int) -> list[int]:
+    """z^e mod p: well defined for negative e too, and a function of e mod p - 1."""
+    bits = bits_of([exponents])
+    spend("The powers mod p", 100 * len(exponents), bits, p.bit_length() // 20)
+    return [pow(z, x % (p - 1), p) for x in exponents]
+
+
+def softmax_mod(exponents: Sequence[int], z: int, p: int) -> list[int] | None:
+    """The softmax z^e / Σ z^e mod p; None where the sum is zero."""
+    powers = powers_mod(exponents, z, p)
+    if not (total := sum(powers) % p):
+        return None
+    inverse = pow(total, -1, p)
+    return [x * inverse % p for x in powers]
+
+
+def times_mod(row: Sequence[int], M: Table, p: int) -> list[int]:
+    """The row vector row · M mod p."""
+    return [x % p for x in times(row, M)]
+
+
+def karatsuba(bits: int) -> int:
+    """A length b' such that b · b' is what a product of two numbers of b bits takes."""
+    return min(bits, 100 * math.isqrt(bits))
 
 
 def bareiss(rows: Rows, what: str) -> tuple[int, int]:
@@ -208,7 +246,8 @@ def bareiss(rows: Rows, what: str) -> tuple[int, int]:
             continue
         pivot, *top = left.pop(place)
         bits, size = bits_of((*left, top, [pivot])), len(left) * len(top)
-        spend(what, 5 * size, bits, bits)
+        spend(what, 3 * size, bits, karatsuba(bits))
+        spend(what, 2 * size, bits, previous.bit_length())  # divisions take quadratic time
         room(what, 2 * size, 2 * bits + 1)
         left = [
             [(pivot * x - first * y) // previous for x, y in zip(row, top, strict=True)]

@@ -18,14 +18,7 @@ from .arithmetic import (
     representatives,
     times,
 )
-from .enclosures import (
-    FIRST_PRECISION,
-    Logits,
-    precisions,
-    probability_at_least,
-    probably,
-    sigmoid,
-)
+from .enclosures import FIRST_PRECISION, Logits, precisions, probability_at_least, probably, sigmoid
 from .limits import brief, foresee, keep, refuse, spend
 from .reading import Matrix, choice, fields, items, matrix
 
@@ -134,14 +127,13 @@ class Forward:
         d_k, (x_q, d_q) = self.rows[k][1], self.rows[q]
         heads = list(zip(self.parts(k), self.parts(q), strict=True))
         scale = d_q * d_q * d_k * self.score_scale
+        a, b, c = (bits_of(part[i] for pair in heads for part in pair) for i in range(3))
         factor = (d_k * d_q * self.value_scale).bit_length()
-        long = max(bits_of([x_q, *(part[2] for pair in heads for part in pair)]), factor)
+        long = max(bits_of([x_q]), c, factor)
         width = sum(len(query) for _, (query, _, _) in heads)
-        queries, keys = (bits_of(pair[1][i] for pair in heads) for i in (0, 1))
-        keys = max(keys, bits_of(pair[0][1] for pair in heads)) + d_q.bit_length()
         spend("The attention scores", 30 * len(heads))
-        spend("The attention scores", 2 * width, queries, keys)
-        spend("The attention scores", 3 * len(heads), scale.bit_length(), queries + keys)
+        spend("The attention scores", 2 * width, a, b + d_q.bit_length())
+        spend("The attention scores", 3 * len(heads), scale.bit_length(), a + b)
         spend("The forward pass", (8 * len(heads) + 4) * len(x_q), long, factor)
         base = [d_k * self.value_scale * x for x in x_q]
         terms: dict[str, tuple[Fraction, list[int]]] = {}
@@ -160,8 +152,8 @@ class Forward:
         # Terms with a rational σ(s) = a / (a + 1) join the base over a common denominator.
         rational = [(1 << s.numerator, v) for s, v in terms.values() if self.rational(s)]
         common = math.lcm(*{a + 1 for a, _ in rational})
-        bits = common.bit_length()
-        spend("The forward pass", 3 * (len(terms) + 1) * len(base), bits, 2 * long + 64)
+        size = 3 * (len(terms) + 1) * len(base)
+        spend("The forward pass", size, common.bit_length(), 2 * long + 64)
         base = [common * x for x in base]
         for a, delta in rational:
             share = common // (a + 1) * a
@@ -200,12 +192,8 @@ class Forward:
 
     def equal_logits(self, y: Residual, i: int, j: int) -> bool:
         """Whether columns i and j surely have equal logits (in unit "1" this is also necessary)."""
-        spend(
-            "The comparison of the logits",
-            (len(y.deltas) + 2) * len(y.base),
-            y.bits,
-            self.coordinates.bits,
-        )
+        size = (len(y.deltas) + 2) * len(y.base)
+        spend("The comparison of the logits", size, y.bits, self.coordinates.bits)
         gap = [a - b for a, b in zip(self.columns[i], self.columns[j], strict=True)]
         return not any(dot(v, gap) for v in (y.base, *(delta for _, delta in y.deltas)))
 

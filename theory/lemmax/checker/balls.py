@@ -10,7 +10,7 @@ from .decompositions import Rest
 from .limits import LIMITS, keep, refuse, released, spend
 from .reading import exactly, indices, number
 from .steps import Step
-from .tensors import exact_rank, mapped, sizes, vectors
+from .tensors import Integral, exact_rank, mapped, sizes, vectors
 
 _INVERSE_BITS = 96  # after the point, in the approximate inverse
 
@@ -29,7 +29,9 @@ def check_ball(ball: Mapping[str, Any], rest: Rest, length: int) -> Iterator[Ste
     regular since κ < 1. Y is an approximate inverse of F'(x0) made here.
     """
     d = common_denominator([x for part in rest for row in part for x in row])
-    S = [[[-x.numerator * (d // x.denominator) for x in row] for row in part] for part in rest]
+    S: Integral = [
+        [[-x.numerator * (d // x.denominator) for x in row] for row in part] for part in rest
+    ]
     for mode, part in enumerate(exactly(3, ball["maps"], "ball.maps")):
         before = exact_rank(S, mode)
         S = mapped(part, S, mode, f"ball.maps[{mode}]")

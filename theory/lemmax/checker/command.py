@@ -12,7 +12,6 @@ from typing import Any
 from .checking import check_file
 from .language.claims import formal_statements
 from .limits import LIMITS, NotACertificate
-from .words import VOCABULARY
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -63,6 +62,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def vocabulary() -> str:
     """The words of the language, one per line."""
+    from .words import VOCABULARY
+
     words = [word for words in VOCABULARY.values() for word in words]
     return "\n".join(f"{word.call:42}  {word.meaning}" for word in words)
 

@@ -8,10 +8,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import chain
 
-from .arithmetic import Table, cleared_all, eliminated, image, integer_rank, times
+from .arithmetic import (
+    Table,
+    cleared_all,
+    eliminated,
+    image,
+    integer_rank,
+    softmax_mod,
+    times,
+    times_mod,
+)
 from .limits import keep, refuse, spend
 from .reading import Matrix, fields, integer, items, matrix, tensor_value
-from .transformers import mean, softmax_mod
 
 
 @dataclass(frozen=True)
@@ -94,13 +102,13 @@ def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[
                 u = image(E, [v[0] for v in V])
                 centre = sum(map(operator.mul, theta, u))
                 g = [a * (b - centre) % p for a, b in zip(theta, u, strict=True)]
-                gE = mean(g, E, p)
-                parts = (gE, times(e, W_Q)), (e, mean(gE, W_K, p))
+                gE = times_mod(g, E, p)
+                parts = (gE, times(e, W_Q)), (e, times_mod(gE, W_K, p))
                 for left, right in parts:
                     keep("The Jacobian", len(left) * len(right), p.bit_length())
                     spend("The Jacobian", 2 * len(left) * len(right), Table([e, right]).bits, 90)
                     line += [a * b % p for a in left for b in right]
-            line += mean(theta, E, p)
+            line += times_mod(theta, E, p)
         keep("The features", len(line), p.bit_length())
         found.append(line)
     return found

@@ -6,29 +6,27 @@ import operator
 from collections.abc import Sequence
 from fractions import Fraction
 
-from .arithmetic import bits_of, cleared, height
-from .limits import keep, refuse, spend
+from .arithmetic import bits_of, cleared, height, least_common_multiple
+from .limits import keep, spend
 from .polynomials import Polynomial, monic, multiply, power_sums, reduce_modulo, residue_class
-from .reading import fields, items
+from .reading import fields
 from .steps import Step
-from .tensors import Cube, sizes
+from .tensors import Cube, Integral, by_mode, length_of, sizes
 
 Family = tuple[Polynomial, list[list[Polynomial]]]
-Rest = list[list[list[Fraction]]]
+Rest = Cube[Fraction]
 
 
-def family(value: object, T: Cube, where: str) -> Family:
+def family(value: object, T: Integral, where: str) -> Family:
     """The terms a(θ)⊗b(θ)⊗c(θ) for all roots θ of the monic modulus, with multiplicity."""
     data = fields(value, where, "modulus factors")
     modulus = monic(data["modulus"], f"{where}.modulus")
-    parts = items(data["factors"], f"{where}.factors")
-    if len(parts) != 3 or tuple(len(items(p, where)) for p in parts) != sizes(T):
-        refuse(where, "must have one vector for each mode of the tensor")
+    parts = by_mode(data["factors"], T, where)
     return modulus, [[residue_class(x, modulus, where) for x in part] for part in parts]
 
 
 def remainder(
-    T: Cube,
+    T: Integral,
     scale: int,
     terms: Sequence[Sequence[Sequence[Fraction]]],
     families: Sequence[Family],
@@ -36,18 +34,14 @@ def remainder(
     """The sum of the terms and the families, minus T / scale, exactly."""
     a, b, c = sizes(T)
     clear = [[cleared(v) for v in term] for term in terms]
-    d = scale
-    for term in clear:
-        scales = math.prod(e for _, e in term)
-        spend("The decomposition", 6, d.bit_length(), scales.bit_length())
-        d = math.lcm(d, scales)
-    whole = d.bit_length() + bits_of(row for part in T for row in part)
+    scales = [math.prod(e for _, e in term) for term in clear]
+    d = least_common_multiple((scale, *scales))
+    whole = d.bit_length() + length_of(T)
     keep("The decomposition", 4 * a * b * c, whole)
     spend("The decomposition", 15 * a * b * c, whole, d.bit_length())
     total = [[[-x * (d // scale) for x in row] for row in part] for part in T]
-    for term in clear:
-        (u, _), (v, _), (w, _) = term
-        factor = d // math.prod(e for _, e in term)
+    for ((u, _), (v, _), (w, _)), e in zip(clear, scales, strict=True):
+        factor = d // e
         long = bits_of((u, v)) * 2 + bits_of([w]) + factor.bit_length()
         used = [sum(map(bool, vector)) for vector in (u, v, w)]
         spend("The decomposition", a * b + c + math.prod(used), long, long // 2)
@@ -58,8 +52,7 @@ def remainder(
                     row = total[i][j]
                     for k, z in support:
                         row[k] += xy * z
-    longest = bits_of(row for part in total for row in part)
-    spend("The decomposition", 2 * a * b * c, longest, d.bit_length())
+    spend("The decomposition", 2 * a * b * c, length_of(total), d.bit_length())
     rest = [[[Fraction(x, d) for x in row] for row in part] for part in total]
     for modulus, (first, second, third) in families:
         # the sum of g over the roots is linear in g, and Newton gives it for powers
@@ -84,11 +77,9 @@ def remainder(
 
 def check_zero(rest: Rest, length: int) -> Step:
     """The terms add up to the tensor, exactly."""
-    for i, part in enumerate(rest):
-        for j, row in enumerate(part):
-            for k, x in enumerate(row):
-                if x:
-                    where = (i, j, k)
-                    text = f"the sum of the {length} terms differs from the tensor at {where}"
-                    return Step(False, text)
+    a, b, c = map(range, sizes(rest))
+    for i, j, k in itertools.product(a, b, c):
+        if rest[i][j][k]:
+            text = f"the sum of the {length} terms differs from the tensor at {(i, j, k)}"
+            return Step(False, text)
     return Step(True, f"R <= {length}: the {length} terms of rank one add up to the tensor")

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from .arithmetic import height
-from .limits import LIMITS, metered, spend
+from .limits import LIMITS, spend
 
 FIRST_PRECISION = 64
 
@@ -163,26 +163,14 @@ def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
     return True if low_gap >= 0 else False if high_gap < 0 else None
 
 
-@functools.cache
-def _table(steps: int, size: int) -> list[int]:
-    """Upper bounds of 2^64 · e^(-i/steps) for i < size."""
-    with metered():  # made once, for no certificate in particular
-        return [exp_minus(Fraction(i, steps), 64)[1] for i in range(size)]
-
-
 def probably(z: Logits, tau: Fraction) -> bool:
-    """A quick sufficient test for the same: e^-a <= e^-n e^-(m/1024) if n + m/1024 <= a."""
-    units, parts = _table(1, 65), _table(1024, 1024)
-    top = max(high for _, high in z.bounds)
-    long = max(top.bit_length(), min(high for _, high in z.bounds).bit_length())
-    spend("The probability", 6 * len(z.bounds), long, z.scale.bit_length())
+    """A quick sufficient test: e^-a <= 2^-n where n <= 1477/1024 a, since log2(e) > 1.4426."""
+    top, own = max(high for _, high in z.bounds), z.bounds[z.wanted][0]
+    bits = max(top.bit_length(), min(z.bounds)[0].bit_length())
+    spend("The probability", 6 * len(z.bounds), bits + 11, z.scale.bit_length())
+    weights = (1 << max(64 - (top - high) * 1477 // (z.scale << 10), 0) for _, high in z.bounds)
+    pairs = enumerate(zip(z.counts, weights, strict=True))
+    total = sum(count * weight for j, (count, weight) in pairs if j != z.wanted)
     spend("The probability", 4, height((tau,)), 128)
-    total = 0
-    for j, (_, high) in enumerate(z.bounds):
-        if j != z.wanted:
-            n = ((top - high) << 10) // z.scale
-            weight = (units[n >> 10] * parts[n & 1023] >> 64) + 1 if n < 65_536 else 1
-            total += z.counts[j] * weight
     share = tau.denominator - tau.numerator * z.counts[z.wanted]
-    own = exp_minus(z.gap(top, z.bounds[z.wanted][0]), 64)[0]
-    return share > 0 and share * own >= tau.numerator * total
+    return share > 0 and share * exp_minus(z.gap(top, own), 64)[0] >= tau.numerator * total

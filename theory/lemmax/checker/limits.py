@@ -84,18 +84,17 @@ def foresee(what: str, count: int) -> None:
     _within(what, "work", (_METER.get() or Meter()).work + count, "units")
 
 
-def room(what: str, count: int, bits: int = 0) -> int:
-    """The bytes of so many numbers of so many bits in a list; refuse if they do not fit."""
+def keep(what: str, count: int, bits: int = 0, brief: bool = False) -> None:
+    """Charge for numbers of so many bits in lists, until the step that makes them is done with."""
+    meter = _METER.get() or Meter()
     size = count * (40 + bits // 7)
-    _within(what, "memory", (_METER.get() or Meter()).memory + size, "bytes")
-    return size
+    _within(what, "memory", meter.memory + size, "bytes")
+    meter.memory += 0 if brief else size
 
 
-def keep(what: str, count: int, bits: int = 0) -> None:
-    """Charge for numbers that stay in memory until the certificate, or its step, is done with."""
-    size = room(what, count, bits)
-    if (meter := _METER.get()) is not None:
-        meter.memory += size
+def room(what: str, count: int, bits: int = 0) -> None:
+    """The same for numbers that are gone at once: refuse if they do not fit."""
+    keep(what, count, bits, brief=True)
 
 
 @contextlib.contextmanager

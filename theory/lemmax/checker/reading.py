@@ -74,9 +74,9 @@ def items(value: object, where: str, least: int = 1) -> list[Any]:
 
 def exactly(count: int, value: object, where: str) -> list[Any]:
     """A list of so many entries."""
-    if len(items(value, where)) != count:
-        refuse(where, f"must have {count} entries")
-    return items(value, where)
+    if len(entries := items(value, where)) != count:
+        refuse(where, f"must have {count} entries, not {len(entries)}")
+    return entries
 
 
 def choice(value: object, where: str, options: Sequence[str]) -> str:
@@ -155,18 +155,19 @@ def _decimal(text: str) -> Fraction | None:
     return found if found.denominator == int(parts[2]) > 1 else None
 
 
+def _whole(x: Fraction, where: str) -> int:
+    if x.denominator != 1:
+        refuse(where, f"is {brief(x)}, which is not an integer")
+    return x.numerator
+
+
 def whole(value: object, where: str) -> int:
-    found = number(value, where)
-    if found.denominator != 1:
-        refuse(where, f"is {brief(found)}, which is not an integer")
-    return found.numerator
+    return _whole(number(value, where), where)
 
 
 def numbers(value: object, where: str, count: int | None = None) -> tuple[Fraction, ...]:
     """A nonempty list of exact numbers."""
-    row = items(value, where)
-    if count is not None and len(row) != count:
-        refuse(where, f"must have {count} entries, not {len(row)}")
+    row = items(value, where) if count is None else exactly(count, value, where)
     keep(where, 3 * len(row))
     spend(where, 15 * len(row))
     return tuple(number(x, f"An entry of {where}") for x in row)
@@ -174,10 +175,7 @@ def numbers(value: object, where: str, count: int | None = None) -> tuple[Fracti
 
 def wholes(value: object, where: str, count: int | None = None) -> list[int]:
     """A nonempty list of integers."""
-    for x in (row := numbers(value, where, count)):
-        if x.denominator != 1:
-            refuse(f"An entry of {where}", f"is {brief(x)}, which is not an integer")
-    return [x.numerator for x in row]
+    return [_whole(x, f"An entry of {where}") for x in numbers(value, where, count)]
 
 
 def matrix(
@@ -258,26 +256,24 @@ def _no_float(text: str) -> NoReturn:
     refuse("The file", f"contains {brief(text)}, and exact numbers are strings")
 
 
+def _regular(told: os.stat_result, limit: int) -> int:
+    """The size of a regular file: no device, no pipe, no file that the system makes up."""
+    if not stat.S_ISREG(told.st_mode) or not told.st_size:
+        refuse("The file", "is empty or is not a regular file")
+    if told.st_size > limit:
+        refuse("The file", f"is larger than {limit} bytes")
+    return told.st_size
+
+
 def contents(path: str | os.PathLike[str], limit: int) -> bytes:
-    """What stands in a regular file: neither a device, a pipe nor a file that the system makes up.
+    """What stands in a regular file.
 
     The path is looked at before it is opened, since opening a device may do something, and again
     when it is open, since it may have been replaced.
     """
-    told = os.stat(path)
-    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)) if regular(told) else -1
-    with open(handle, "rb", closefd=True) as stream:
-        if not regular(told := os.fstat(stream.fileno())) or told.st_size == 0:
-            refuse("The file", "is empty or is not a regular file")
-        if told.st_size > limit:
-            refuse("The file", f"is larger than {limit} bytes")
-        return stream.read(limit)
-
-
-def regular(told: os.stat_result) -> bool:
-    if not stat.S_ISREG(told.st_mode):
-        refuse("The file", "does not exist or is not a regular file")
-    return True
+    _regular(os.stat(path), limit)
+    with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as stream:
+        return stream.read(_regular(os.fstat(stream.fileno()), limit))
 
 
 def read(path: str | os.PathLike[str]) -> object:

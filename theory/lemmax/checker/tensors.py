@@ -1,10 +1,9 @@
 """Tensors with integer entries: nested lists, their slices, flattenings and ranks."""
 
 import math
-import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from .arithmetic import (
     Table,
@@ -12,21 +11,28 @@ from .arithmetic import (
     classes,
     common_denominator,
     integer_rank,
+    multiplied,
     rank_mod,
     representatives,
 )
-from .limits import keep, refuse, released, room, spend
-from .reading import exactly, fields, indices, integer, items, number, numbers, wholes
+from .limits import keep, refuse, released, spend
+from .reading import exactly, fields, indices, integer, items, number, numbers, prime, wholes
 
-Cube = list[list[list[int]]]
 Entry = TypeVar("Entry")
+Cube = Sequence[Sequence[Sequence[Entry]]]
+Integral = Cube[int]
 
 
-def sizes(T: Sequence[Sequence[Sequence[object]]]) -> tuple[int, int, int]:
+def sizes(T: Cube[Entry]) -> tuple[int, int, int]:
     return len(T), len(T[0]), len(T[0][0])
 
 
-def sparse(value: object) -> tuple[Cube, int]:
+def length_of(T: Integral) -> int:
+    """The bits of the longest entry."""
+    return bits_of(row for part in T for row in part)
+
+
+def sparse(value: object) -> tuple[Integral, int]:
     """The integer tensor scale · T of a tensor given by its shape and its nonzero entries."""
     data = fields(value, "tensor", "shape entries")
     shape = exactly(3, data["shape"], "tensor.shape")
@@ -54,22 +60,7 @@ def sparse(value: object) -> tuple[Cube, int]:
     return T, scale
 
 
-def copied(T: Sequence[Sequence[Sequence[object]]]) -> None:
-    """Charge for a copy of a tensor that shares its entries."""
-    a, b, c = sizes(T)
-    spend("A tensor", a * b * c + a * b + a * c + b * c)
-    keep("A tensor", a * b * c // 4 + 2 * max(a * b, a * c, b * c))
-
-
-def hold(T: Cube) -> None:
-    """Charge for a tensor with its entries."""
-    spend("A tensor", math.prod(sizes(T)))
-    keep("A tensor", math.prod(sizes(T)), bits_of(row for part in T for row in part))
-
-
-def turned(
-    T: Sequence[Sequence[Sequence[Entry]]], mode: int
-) -> Sequence[Sequence[Sequence[Entry]]]:
+def turned(T: Cube[Entry], mode: int) -> Cube[Entry]:
     """The slices of a mode, as a list of matrices; the other modes keep their order."""
     if mode == 0:
         return T
@@ -79,81 +70,91 @@ def turned(
     return [[[row[k] for row in part] for part in T] for k in range(len(T[0][0]))]
 
 
-def slices_of(T: Cube, mode: int) -> Cube:
-    """The same for lists, which may be given on."""
-    return [list(map(list, part)) for part in turned(T, mode)] if mode else T
+def turned_back(slices: Integral, mode: int) -> Integral:
+    """The tensor with these slices: the exchange of two modes has order two, the cycle three."""
+    once = turned(slices, mode)
+    return turned(once, mode) if mode == 2 else once
 
 
-def turned_back(slices: Cube, mode: int) -> Cube:
-    """The tensor with these slices: turned(turned_back(S, mode), mode) = S."""
-    if mode == 0:
-        return slices
-    once = slices_of(slices, mode)
-    return once if mode == 1 else slices_of(once, mode)  # a cyclic change has order three
+def copied(T: Cube[Entry]) -> None:
+    """Charge for a copy of a tensor that shares its entries."""
+    a, b, c = sizes(T)
+    spend("A tensor", a * b * c + a * b + a * c + b * c)
+    keep("A tensor", a * b * c // 4 + 2 * max(a * b, a * c, b * c))
 
 
-def flattening(T: Sequence[Sequence[Sequence[Entry]]], mode: int) -> list[list[Entry]]:
+def flattening(T: Cube[Entry], mode: int) -> list[list[Entry]]:
     """One row per slice of the mode, with all of its entries."""
     copied(T)
     return [[x for row in part for x in row] for part in turned(T, mode)]
 
 
-def flattened(T: Cube, mode: int) -> list[list[int]]:
-    """The flattening that keeps a mode, without columns that repeat or vanish."""
-    long = flattening(T, mode)
-    columns = [column for column in zip(*long, strict=True) if any(column)]
+def distinct_columns(T: Integral, mode: int) -> list[tuple[int, ...]]:
+    """The columns of the flattening that keeps a mode, without repetitions and zeros."""
+    columns = [column for column in zip(*flattening(T, mode), strict=True) if any(column)]
     spend("A flattening", 2 * math.prod(sizes(T)))
-    columns = [columns[i] for i in representatives(classes(columns))]
-    return [list(row) for row in zip(*columns, strict=True)]
+    return [columns[i] for i in representatives(classes(columns))]
 
 
-def lower_rank(T: Cube, mode: int, p: int) -> int:
+def lower_rank(T: Integral, mode: int, p: int) -> int:
     """The rank mod p of a flattening, which is at most its rank."""
     with released():
-        return rank_mod(flattened(T, mode), p)
+        return rank_mod(list(zip(*distinct_columns(T, mode), strict=True)), p)
 
 
-def exact_rank(T: Cube, mode: int) -> int:
+def exact_rank(T: Integral, mode: int) -> int:
     """The rank of a flattening over Q."""
     with released():
-        rows = flattened(T, mode)
-        tall = rows if not rows or len(rows) >= len(rows[0]) else list(zip(*rows, strict=True))
-        return integer_rank(tall, "A flattening rank") if rows else 0
+        columns = distinct_columns(T, mode)
+        wide = columns and len(columns) < len(columns[0])
+        return integer_rank(list(zip(*columns, strict=True)) if wide else columns, "A flattening")
 
 
-def mapped(value: object, T: Cube, mode: int, where: str) -> Cube:
+def mapped(value: object, T: Integral, mode: int, where: str) -> Integral:
     """T with a mode mapped: [] leaves it, indices select slices, rows of integers combine them."""
     entries = items(value, where, 0)
     if not entries:
         return T
-    slices = slices_of(T, mode)
+    slices = turned(T, mode)
     if type(entries[0]) is int:
         return turned_back([slices[i] for i in indices(entries, where, len(slices))], mode)
     rows = Table(wholes(row, where, len(slices)) for row in entries)
-    bits, (n, b, c) = bits_of(row for part in slices for row in part), sizes(slices)
-    spend(where, len(rows) * b * c * (n + 2), rows.bits, bits)
-    keep(where, len(rows) * b * c, bits + rows.bits + n.bit_length())
-    room(where, b * c * n // 4)
-    combined = [
-        [
-            [sum(map(operator.mul, row, fibre)) for fibre in zip(*lines, strict=True)]
-            for lines in zip(*slices, strict=True)
-        ]
-        for row in rows
-    ]
-    return turned_back(combined, mode)
+    combined, (_, b, c) = multiplied(rows, Table(flattening(slices, 0))), sizes(slices)
+    return turned_back([[row[j * c : j * c + c] for j in range(b)] for row in combined], mode)
 
 
-def restricted(value: object, T: Cube, where: str) -> Cube:
+def restricted(value: object, T: Integral, where: str) -> Integral:
     """T with one map per mode applied."""
     for mode, part in enumerate(exactly(3, value, f"{where}.maps")):
         T = mapped(part, T, mode, f"{where}.maps[{mode}]")
     return T
 
 
-def vectors(value: object, T: Cube, where: str) -> list[tuple[Fraction, ...]]:
-    """One term: a vector for each of the three modes."""
+def by_mode(value: object, T: Integral, where: str) -> list[list[Any]]:
+    """For each mode a list of one thing per slice."""
     parts = items(value, where)
     if len(parts) != 3 or tuple(len(items(p, where)) for p in parts) != sizes(T):
         refuse(where, "must have one vector for each mode of the tensor")
-    return [numbers(part, where) for part in parts]
+    return parts
+
+
+def vectors(value: object, T: Integral, where: str) -> list[tuple[Fraction, ...]]:
+    """One term: a vector for each of the three modes."""
+    return [numbers(part, where) for part in by_mode(value, T, where)]
+
+
+# --- what the rules that bound a rank from below read, and what they give -------------------------
+
+Bound = tuple[int, Integral, str]  # the gain (negative: none), what remains, and the step in words
+
+
+def mode_and_prime(step: Mapping[str, Any], where: str) -> tuple[int, int]:
+    return integer(step["mode"], f"{where}.mode", 3), prime(step["prime"], f"{where}.prime")
+
+
+def two_modes(step: Mapping[str, Any], where: str) -> tuple[int, int]:
+    """The mode, and the one that ``columns`` names, which differs from it."""
+    mode, other = (integer(step[name], f"{where}.{name}", 3) for name in ("mode", "columns"))
+    if mode == other:
+        refuse(where, "needs two different modes")
+    return mode, other

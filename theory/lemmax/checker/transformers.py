@@ -1,10 +1,10 @@
-"""Attention-only transformers on sequences (Dana, Pydi and Chevaleyre 2024), and softmax mod p."""
+"""Attention-only transformers on sequences (Dana, Pydi and Chevaleyre 2024)."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .arithmetic import Table, cleared_all, dot, multiplied, times
+from .arithmetic import Table, cleared_all, dot, multiplied
 from .attention import layer
 from .limits import keep, refuse, spend
 from .reading import integer, items, matrix
@@ -61,23 +61,3 @@ class Transformer:
         bits = max(self.score_scale.bit_length(), max(map(int.bit_length, scores)))
         spend("The attention scores", 20 * len(scores), bits, 2 * bits)
         return [Fraction(x, self.score_scale) for x in scores]
-
-
-def softmax_mod(exponents: Sequence[int], z: int, p: int) -> list[int] | None:
-    """The softmax z^e / Σ z^e mod p; None where the sum is zero.
-
-    z^e is well defined mod p for negative e too, and depends on e mod p - 1 only.
-    """
-    long = max(map(int.bit_length, exponents))
-    spend("The softmax mod p", 100 * (len(exponents) + 1), long, p.bit_length() // 20)
-    powers = [pow(z, x % (p - 1), p) for x in exponents]
-    total = sum(powers) % p
-    if not total:
-        return None
-    inverse = pow(total, -1, p)
-    return [x * inverse % p for x in powers]
-
-
-def mean(weights: Sequence[int], rows: Table, p: int) -> list[int]:
-    """Σ w_s rows_s mod p."""
-    return [x % p for x in times(weights, rows)]

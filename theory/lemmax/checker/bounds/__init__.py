@@ -7,9 +7,8 @@ with R(T) >= gain. It reads its own step of the certificate. The proofs are in d
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
-from ..tensors import Cube
-from . import koszul, pencils, quadrics, restrictions, spans, transversals
-from .rule import Bound
+from ..tensors import Bound, Integral
+from . import flattenings, pencils, spans
 
 
 class Rule(NamedTuple):
@@ -17,20 +16,20 @@ class Rule(NamedTuple):
 
     fields: str
     closes: bool
-    apply: Callable[[Mapping[str, Any], Cube, str, str], Bound]
+    apply: Callable[[Mapping[str, Any], Integral, str, str], Bound]
 
 
 _PENCIL = "mode prime order modulus left pivots"
 RULES: dict[str, Rule] = {
-    "restriction": Rule("maps", False, restrictions.by_restriction),
-    "substitution": Rule("mode prime maps", False, restrictions.by_substitution),
-    "flattening": Rule("mode prime", True, restrictions.by_flattening),
+    "restriction": Rule("maps", False, flattenings.by_restriction),
+    "substitution": Rule("mode prime maps", False, flattenings.by_substitution),
+    "flattening": Rule("mode prime", True, flattenings.by_flattening),
+    "koszul": Rule("mode prime", True, flattenings.by_koszul),
+    "transversal": Rule("mode columns hitting", True, flattenings.by_transversal),
     "jet": Rule(f"{_PENCIL} jet", True, pencils.by_jet),
     "eigenvalue": Rule(f"{_PENCIL} outside", True, pencils.by_eigenvalue),
-    "transversal": Rule("mode columns hitting", True, transversals.by_transversal),
-    "quadrics": Rule("mode prime minors", True, quadrics.by_quadrics),
-    "quadric-pencil": Rule("mode prime minors kernel pencil", True, quadrics.by_quadric_pencil),
+    "quadrics": Rule("mode prime minors", True, spans.by_quadrics),
+    "quadric-pencil": Rule("mode prime minors kernel pencil", True, spans.by_quadric_pencil),
     "contraction": Rule("mode columns functional basis prime", True, spans.by_contraction),
     "square": Rule("mode form minors weights prime", True, spans.by_square),
-    "koszul": Rule("mode prime", True, koszul.by_koszul),
 }

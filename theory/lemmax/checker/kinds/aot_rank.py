@@ -2,14 +2,13 @@
 
 import math
 from collections.abc import Iterator, Mapping
-from fractions import Fraction
 from typing import Any
 
-from ..arithmetic import Table, height, residue
+from ..arithmetic import Table, residues, softmax_mod, times_mod
 from ..limits import refuse, spend
 from ..reading import choice, fields, integer, items, whole
 from ..steps import Step, check_minor, minor_of
-from ..transformers import Transformer, mean, softmax_mod
+from ..transformers import Transformer
 
 
 def check(data: Mapping[str, Any]) -> Iterator[Step]:
@@ -36,14 +35,11 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     if not 2 <= point < p or (unit == "ln2" and (point, q) != (2, 1)):
         refuse("point", "must be in 2..prime-1; in unit ln2 it is 2 and the scores are integers")
     # weights are known mod p only, so p may divide no denominator that they are multiplied with
-    values = [h.W_V for h in heads]
-    for M in values:
-        spend("The residues mod p", 30 * len(M) * len(M[0]), max(map(height, M)), p.bit_length())
-    if net.scale % p == 0 or any(v.denominator % p == 0 for M in values for r in M for v in r):
+    W_V = [V for V in (residues(h.W_V, p) for h in heads) if V is not None]
+    if net.scale % p == 0 or len(W_V) < len(heads):
         yield Step(False, f"the prime {p} divides a denominator")
-    W_V = [Table([[residue(v, p) for v in row] for row in M]) for M in values]
-    inverse = residue(Fraction(1, net.scale), p)
-    minor = []
+        return
+    inverse, minor = pow(net.scale, -1, p), []
     for x, row in zip(keys, scores, strict=True):
         X = Table([[v * inverse % p for v in key] for key in x])
         entries = [] if kind == "A" else list(X[-1])
@@ -52,7 +48,7 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
             if theta is None:
                 yield Step(False, f"a normalising sum is zero mod {p}")
                 return
-            average = mean(theta, X, p)
-            entries += mean(average, V, p) if kind == "W_V A'" else average
+            average = times_mod(theta, X, p)
+            entries += times_mod(average, V, p) if kind == "W_V A'" else average
         minor.append([entries[j] for j in columns])
     yield check_minor(minor, p, least, kind)

@@ -3,8 +3,7 @@
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..arithmetic import bits_of, cleared_rows, dot, height, residue
-from ..limits import spend
+from ..arithmetic import product, residues
 from ..reading import Matrix, fields, integer, matrix, variant
 from ..steps import Step, check_minor, minor_of, size_bound
 
@@ -23,11 +22,11 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         left = matrix(upper["left"], "upper.left", rows=m)
         factors = left, matrix(upper["right"], "upper.right", rows=len(left[0]), columns=n)
 
-    spend("The residues mod p", 30 * m * n, max(height(row) for row in M), p.bit_length())
-    if any(x.denominator % p == 0 for row in M for x in row):
+    small = residues(M, p)
+    if small is None:
         yield Step(False, f"the prime {p} divides a denominator of the matrix")
-    minor = [[residue(M[i][j], p) for j in columns] for i in rows]
-    yield check_minor(minor, p, rank, "M")
+        return
+    yield check_minor([[small[i][j] for j in columns] for i in rows], p, rank, "M")
     if method == "size":
         yield size_bound(rank, m, n)
     elif factors is None:
@@ -40,13 +39,9 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
 
 
 def check_product(left: Matrix, right: Matrix, M: Matrix) -> Step:
-    """left · right = M, exactly; the rows of left and the columns of right are made integers."""
-    rows, columns = cleared_rows(left), cleared_rows(zip(*right, strict=True))
-    a_bits, b_bits = (bits_of([*v, d] for v, d in part) for part in (rows, columns))
-    spend("The product", len(left) * len(right) * len(columns), a_bits, b_bits)
-    for i, (a, d) in enumerate(rows):
-        spend("The product", 4 * len(columns), height(M[i]), a_bits + b_bits)
-        for j, (b, e) in enumerate(columns):
-            if dot(a, b) * M[i][j].denominator != M[i][j].numerator * d * e:
-                return Step(False, f"left · right differs from M at row {i}, column {j}")
+    """left · right = M, exactly."""
+    for i, (row, wanted) in enumerate(zip(product(left, right), M, strict=True)):
+        if row != wanted:
+            j = next(j for j, x in enumerate(row) if x != wanted[j])
+            return Step(False, f"left · right differs from M at row {i}, column {j}")
     return Step(True, f"rank <= {len(right)}: M = left · right through dimension {len(right)}")

@@ -1,10 +1,10 @@
 """The rank of a softmax with rational logits."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..arithmetic import Rows, bits_of, classes, cleared_all, integer_rank, rank_mod
+from ..arithmetic import Rows, classes, cleared_all, integer_rank, karatsuba, powers_mod, rank_mod
 from ..limits import brief, keep, refuse, spend
 from ..reading import Matrix, choice, fields, integer, matrix, variant, whole
 from ..steps import Step, check_minor, minor_of, size_bound
@@ -33,33 +33,21 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     if unit == "ln2" and q != 1:
         refuse("logits", "must be integers in unit ln2")
 
-    minor = powers_mod([[exponents[i][j] for j in columns] for i in rows], point, p)
+    minor = [powers_mod([exponents[i][j] for j in columns], point, p) for i in rows]
     yield check_minor(minor, p, rank, "exp(M)" if unit == "ln2" else f"z^e_ij at z = {point}")
     if method == "size":
         yield size_bound(rank, m, n)
-    elif method in ("row-classes", "column-classes"):
-        lines: Sequence[Sequence[int]] = exponents
-        lines = lines if method == "row-classes" else exponents.columns
-        count = max(classes([x - line[0] for x in line] for line in lines)) + 1
-        what = "rows" if method == "row-classes" else "columns"
-        text = f"{count} classes of {what} that are equal up to a constant"
-        yield Step(
-            count == rank, f"rank <= {rank}: {text}" if count == rank else f"{text}, not {rank}"
-        )
+        return
+    if method in ("row-classes", "column-classes"):
+        lines: Rows = exponents if method == "row-classes" else exponents.columns
+        found = max(classes([x - line[0] for x in line] for line in lines)) + 1
+        text = f"{found} classes of {method[:-8]}s that are equal up to a constant"
     else:
         z = 2 if unit == "ln2" else math.factorial(rank + 1) + 1
         found = rank_at(exponents, z)
         text = f"the exact rank at z = {brief(z)} is {found}"
-        yield Step(
-            found == rank, f"rank <= {rank}: {text}" if found == rank else f"{text}, not {rank}"
-        )
-
-
-def powers_mod(exponents: Rows, z: int, p: int) -> list[list[int]]:
-    """z^e_ij mod p: well defined for negative e too, and a function of e mod p - 1."""
-    bits = bits_of(exponents)
-    spend("The powers mod p", 100 * sum(map(len, exponents)), bits, p.bit_length() // 20)
-    return [[pow(z, x % (p - 1), p) for x in row] for row in exponents]
+    ok = found == rank
+    yield Step(ok, f"rank <= {rank}: {text}" if ok else f"{text}, not {rank}")
 
 
 def rank_at(exponents: Rows, z: int) -> int:
@@ -72,8 +60,8 @@ def rank_at(exponents: Rows, z: int) -> int:
     for _ in range(2):  # multiply rows, then columns, by powers of z: exponents start from 0
         columns = zip(*exponents, strict=True)
         exponents = [[x - least for x in row] for row in columns for least in [min(row)]]
-    bits = max(map(max, exponents)) * z.bit_length()
-    spend("The matrix z^e_ij", 2 * sum(map(len, exponents)), bits, bits)
+    bits = max(map(max, exponents)) * (z - 1).bit_length()
+    spend("The matrix z^e_ij", 2 * sum(map(len, exponents)), bits, karatsuba(bits))
     keep("The matrix z^e_ij", sum(map(len, exponents)), bits)
     return integer_rank([[z**x for x in row] for row in exponents], "The elimination of z^e_ij")
 
@@ -86,6 +74,6 @@ def softmax_rank(M: Matrix) -> int:
     """
     (exponents,), _ = cleared_all([M])
     side, p = min(len(M), len(M[0])), 2**61 - 1
-    if rank_mod(powers_mod(exponents, 3**37, p), p) == side:
+    if rank_mod([powers_mod(row, 3**37, p) for row in exponents], p) == side:
         return side
     return rank_at(exponents, math.factorial(side) + 1)

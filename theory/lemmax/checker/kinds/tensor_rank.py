@@ -1,24 +1,24 @@
 """The rank of a tensor over Q, R or C."""
 
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ..balls import check_ball
 from ..bounds import RULES
 from ..decompositions import check_zero, family, remainder
-from ..limits import refuse, released
+from ..limits import keep, refuse, released, spend
 from ..polynomials import roots_of
 from ..reading import choice, fields, integer, items, variant
 from ..steps import Step
-from ..tensors import hold, sparse, vectors
+from ..tensors import length_of, sizes, sparse, vectors
 
 
 def check(data: Mapping[str, Any]) -> Iterator[Step]:
     """lower <= R(T) <= upper over a field: a chain of lower-bound lemmas, and a decomposition.
 
-    The proof is a list of steps. Each step but the last is a lemma of the form
-    R(T) >= gain + R(S) where S is computed from T; the last step bounds R from below outright.
-    The proofs of the lemmas are in docs/proofs/lemmax.
+    Each step of the proof but the last gives R(T) >= gain + R(S) where S is computed from T; the
+    last bounds R from below outright.
     """
     names = "tensor field lower upper proof terms families"
     fields(data, "The certificate", names + " ball" * ("ball" in data))
@@ -35,7 +35,6 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         for i, value in enumerate(items(data["families"], "families", 0))
     ]
     proof = items(data["proof"], "proof")
-
     ball = fields(data["ball"], "ball", "maps centre free radius") if "ball" in data else None
     length = len(terms) + sum(len(modulus) - 1 for modulus, _ in families)
     length += len(items(ball["centre"], "ball.centre")) if ball else 0
@@ -64,7 +63,8 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         named = {name: rule.fields for name, rule in RULES.items() if rule.closes == last}
         name = variant(step, where, "lemma", named)
         with released():
-            hold(cube)
+            keep("The tensor", entries := math.prod(sizes(cube)), length_of(cube))
+            spend("The tensor", entries)
             gain, cube, text = RULES[name].apply(step, cube, field, where)
         bound += gain
         yield Step(gain >= 0, f"{name}: {text}")

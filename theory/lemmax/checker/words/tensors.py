@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..arithmetic import cleared_all, product, rank, rank_mod
+from ..arithmetic import cleared_all, product, rank, rank_mod, softmax_mod
 from ..kinds.softmax_rank import softmax_rank
 from ..language.evidence import Evidence, same_rows, same_tensor
 from ..language.reals import Interval, Real, collapsed
@@ -14,7 +14,6 @@ from ..language.sorts import Field
 from ..limits import foresee, keep, refuse, released, spend
 from ..reading import Integers, Matrix, Tensor
 from ..tensors import flattening, sizes, turned
-from ..transformers import softmax_mod
 from .matrices import argmax, as_index, plus, scale, stack, threshold
 
 _TREE = 40  # slices of a mode, of which all differences are looked at

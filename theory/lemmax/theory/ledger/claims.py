@@ -15,6 +15,16 @@ A file has a ``[paper]`` table and one ``[[claim]]`` table per statement::
     refutation = "universal"                # optional: the counterexample is "for all weights"
     reading = '''which reading is decided'''  # optional
 
+and, all optional, what binds evidence to it::
+
+    formal = '''given M: matrix; assume rank(M) == 1; conclude rank(argmax(M)) <= 2'''
+    consequence = "why the formal statement is only a consequence of the claim's words"
+    consequence_uses = ["lemmax/parity-obstruction"]  # claims that this consequence leans on
+    theorems = ["parity_obstruction.no_heads"]  # Coq theorems about it: file, dot, name
+    informal = "why there is neither a formal statement nor a theorem"
+    repair = "why repaired_by repairs it: a weaker assumption, another constant or reading"
+
+The formal statement stands here and nowhere else: certificates carry it, and the checker compares.
 A claim carries no verdict: verdicts are derived from evidence
 (:mod:`lemmax.theory.ledger.verdicts`).
 """
@@ -22,6 +32,7 @@ A claim carries no verdict: verdicts are derived from evidence
 from __future__ import annotations
 
 import hashlib
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
@@ -51,6 +62,15 @@ class ClaimsError(LemmaxError):
     """A claims file that cannot be used; the sentence says where it is wrong."""
 
 
+def normalised(text: str) -> str:
+    """A text with every run of white space as one blank.
+
+    >>> normalised("  a   b\\n c ")
+    'a b c'
+    """
+    return " ".join(text.split())
+
+
 @dataclass(frozen=True)
 class Claim:
     """One statement. ``digest`` changes when what is claimed changes."""
@@ -66,6 +86,12 @@ class Claim:
     repaired_by: str | None = None
     refutation: Refutation = "instance"
     reading: str | None = None
+    formal: str | None = None
+    consequence: str | None = None
+    consequence_uses: tuple[str, ...] = ()
+    theorems: tuple[str, ...] = ()
+    informal: str | None = None
+    repair: str | None = None
 
     @property
     def paper(self) -> str:
@@ -74,10 +100,12 @@ class Claim:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of the kind, the statement and its repair; evidence is tied to it."""
-        text = "\n".join(
-            (self.id, self.kind, self.statement, self.repaired_by or "", self.refutation)
-        )
+        """A fingerprint of id, kind, words and formal statement; evidence is tied to it.
+
+        Blanks are no change: every run of white space counts as one blank.
+        """
+        parts = (self.id, self.kind, self.statement, self.formal or "")
+        text = "\n".join(normalised(part) for part in parts)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -138,7 +166,11 @@ def load_claims(paths: Iterable[str | Path] = (BUILT_IN,)) -> Catalogue:
                 )
             claims[claim.id], homes[claim.id] = claim, path
     for claim in claims.values():
-        for target in (*claim.uses, *filter(None, (claim.repaired_by,))):
+        for target in (
+            *claim.uses,
+            *claim.consequence_uses,
+            *filter(None, (claim.repaired_by,)),
+        ):
             if target not in claims:
                 raise ClaimsError(
                     f"{homes[claim.id]}: {claim.id} refers to {target}, which does not exist."
@@ -163,6 +195,10 @@ def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
 
 _FIELDS = {f.name for f in fields(Claim)}
 _REQUIRED = ("id", "kind", "number", "title", "statement", "place", "source")
+_LISTS = {"uses": "ids", "consequence_uses": "ids", "theorems": "theorems"}
+# A field that says something about another one, and is nothing without it.
+_NEEDS = {"consequence": "formal", "consequence_uses": "consequence", "repair": "repaired_by"}
+_THEOREM = re.compile(r"\w+\.[\w']+")
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Claim]]:
@@ -180,8 +216,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Claim]]:
 
 
 def _claim(path: Path, number: int, table: dict[str, Any]) -> Claim:
-    name = table.get("id", f"claim number {number}")
-    where = f"{path}: {name}"
+    where = f"{path}: {table.get('id', f'claim number {number}')}"
     unknown = sorted(set(table) - _FIELDS)
     if unknown:
         raise ClaimsError(f"{where} has an unknown field {unknown[0]!r}.")
@@ -189,15 +224,36 @@ def _claim(path: Path, number: int, table: dict[str, Any]) -> Claim:
     if missing:
         raise ClaimsError(f"{where} lacks the field {missing[0]!r}.")
     for field, value in table.items():
-        if field == "uses":
+        if field in _LISTS:
             if not isinstance(value, list) or not all(isinstance(x, str) for x in value):
-                raise ClaimsError(f"{where}: uses must be a list of ids.")
+                raise ClaimsError(f"{where}: {field} must be a list of {_LISTS[field]}.")
         elif not isinstance(value, str):
             raise ClaimsError(f"{where}: the field {field!r} must be a text.")
+        elif not value.strip():
+            raise ClaimsError(f"{where}: the field {field!r} is empty.")
+    _fits_together(where, table)
+    return Claim(**{**table, **{name: tuple(table.get(name, ())) for name in _LISTS}})
+
+
+def _fits_together(where: str, table: dict[str, Any]) -> None:
+    """Refuse fields whose values contradict each other or mean nothing."""
     if table["kind"] not in KINDS:
         raise ClaimsError(f"{where}: the kind is one of {', '.join(KINDS)}, not {table['kind']!r}.")
     if table.get("refutation", "instance") not in get_args(Refutation):
         raise ClaimsError(f"{where}: refutation is 'instance' or 'universal'.")
     if "/" not in table["id"]:
         raise ClaimsError(f"{where}: an id has the form paper/name.")
-    return Claim(**{**table, "uses": tuple(table.get("uses", ()))})
+    if "formal" in table and table["kind"] in ("T", "D"):
+        raise ClaimsError(f"{where}: a claim of kind {table['kind']} has no formal statement.")
+    for field, other in _NEEDS.items():
+        if field in table and other not in table:
+            raise ClaimsError(f"{where}: the field {field!r} says nothing without {other!r}.")
+    for theorem in table.get("theorems", ()):
+        if not _THEOREM.fullmatch(theorem):
+            raise ClaimsError(f"{where}: a theorem is named file.theorem, not {theorem!r}.")
+    if "informal" in table and (table.get("theorems") or "formal" in table):
+        raise ClaimsError(f"{where} says why it is informal and has a formal statement or theorem.")
+    if table.get("repaired_by") == table["id"]:
+        raise ClaimsError(f"{where} is repaired by itself.")
+    if table["id"] in table.get("consequence_uses", ()):
+        raise ClaimsError(f"{where}: its consequence leans on the claim itself.")

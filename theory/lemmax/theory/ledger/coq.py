@@ -1,8 +1,8 @@
 r"""Statements for all sizes, proved in Coq and checked by its kernel.
 
-The sources are the files ``theory/formal/*.v`` of a clone. :func:`check_formal` copies them into
-a folder, compiles them one after the other in the order of their dependencies, and asks Coq for
-every theorem which axioms its proof rests on. A file is accepted iff it compiles, contains no
+The sources are the files ``theory/formal/*.v`` of a clone; what they say of their theorems stands
+in their headers. :mod:`lemmax.theory.ledger.coq_cache` compiles them and asks Coq for every theorem
+what it states and which axioms its proof rests on. A file is accepted iff it compiles, contains no
 forbidden word, states at least one theorem (or is a file of definitions, without theorems, that
 others use), and every theorem is closed under the global context.
 
@@ -14,8 +14,6 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
-import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
@@ -61,12 +59,11 @@ _SECTIONS = re.compile(
     r"|(?P<word>" + "|".join(SECTION_ONLY) + r")(?![\w']))"
 )
 _THEOREM = re.compile(r"^\s*(?:Theorem|Corollary)\s+([\w']+)(.*?)\.\s+Proof\b", re.MULTILINE | re.S)
-_PRINT = re.compile(r"^Print Assumptions [\w']+\.$", re.MULTILINE)
 _REQUIRE = re.compile(rf"^\s*From\s+{LOGICAL_NAME}\s+Require\s+(?:Import|Export)?([^.]*)\.", re.M)
 _HEADER = re.compile(r"\A\s*\(\*")
 _PROVED = re.compile(
     r"\s*(?:(?P<word>claim|against):\s+(?P<claim>[a-z]+/[a-z0-9.\-]*[a-z0-9])"
-    r"(?:\s+\((?P<scope>[^()]*)\))?,\s+by|control:)\s+(?P<theorems>[\w',\s]+)\.(?=\s)"
+    r"(?:@(?P<digest>[0-9a-f]{16}))?(?:\s+\((?P<scope>[^()]*)\))?,\s+by|control:)\s+(?P<theorems>[\w',\s]+)\.(?=\s)"
 )
 
 
@@ -76,10 +73,12 @@ class KernelError(LemmaxError):
 
 @dataclass(frozen=True)
 class Theorem:
-    """A theorem of a file: its statement as written there, and what its proof assumes."""
+    """A theorem of a file: its statement as written there and as Coq prints it, and what its
+    proof assumes."""
 
     name: str
     statement: str
+    printed: str
     assumptions: str
 
     @property
@@ -98,7 +97,6 @@ class FormalFile:
     forbidden: tuple[str, ...]
     compiled: bool
     message: str
-    seconds: float
 
     @property
     def accepted(self) -> bool:
@@ -188,21 +186,27 @@ class Proved:
 
     They prove ``claim``, or its negation (``against``), or the part of it that ``scope`` tells; or
     they are a control, that something is sharp or needs its hypotheses, and prove no claim.
+    ``digest`` is that of the claim's words for which the theorems were written.
     """
 
     claim: str | None
     direction: Direction
     theorems: tuple[str, ...]
     scope: str | None = None
+    digest: str | None = None
 
 
 def header(text: str) -> tuple[Proved, ...]:
     """What the first comment of a source says that its theorems prove.
 
-    >>> text = "(* claim: wong/slice-ranks (rows), by rows_k, rows_q.\\n control: sharp.\\n *)"
+    >>> text = (
+    ...     "(* claim: wong/slice-ranks@0123456789abcdef (rows), by rows_k, rows_q.\\n"
+    ...     "   control: sharp.\\n *)"
+    ... )
     >>> header(text)  # doctest: +NORMALIZE_WHITESPACE
-    (Proved(claim='wong/slice-ranks', direction='for', theorems=('rows_k', 'rows_q'), scope='rows'),
-     Proved(claim=None, direction='for', theorems=('sharp',), scope=None))
+    (Proved(claim='wong/slice-ranks', direction='for', theorems=('rows_k', 'rows_q'), scope='rows',
+            digest='0123456789abcdef'),
+     Proved(claim=None, direction='for', theorems=('sharp',), scope=None, digest=None))
     """
     start = _HEADER.match(text)
     entries: list[Proved] = []
@@ -211,7 +215,7 @@ def header(text: str) -> tuple[Proved, ...]:
         theorems = tuple(name.strip() for name in match["theorems"].split(","))
         scope = " ".join(match["scope"].split()) if match["scope"] else None
         direction: Direction = "against" if match["word"] == "against" else "for"
-        entries.append(Proved(match["claim"], direction, theorems, scope))
+        entries.append(Proved(match["claim"], direction, theorems, scope, match["digest"]))
         match = _PROVED.match(text, match.end())
     return tuple(entries)
 
@@ -233,65 +237,20 @@ def formal_sources(folder: Path | None = None) -> dict[str, str]:
     }
 
 
-def compilation_order(sources: Mapping[str, str]) -> list[str]:
-    """The names of the sources, each after those that it requires."""
+def requirements(sources: Mapping[str, str]) -> dict[str, list[str]]:
+    """For every source the sources that it requires, each after those that it requires itself."""
     graph: dict[str, list[str]] = {}
     for name in sorted(sources):
         required = _REQUIRE.findall(strip_comments(sources[name]))
         graph[name] = [r for names in required for r in names.split() if r in sources]
     try:
-        return list(TopologicalSorter(graph).static_order())
+        order = list(TopologicalSorter(graph).static_order())
     except CycleError as error:
         circle = " -> ".join(error.args[1])
         raise KernelError(f"the formal sources require each other in a circle: {circle}.") from None
+    return {name: graph[name] for name in order}
 
 
-def check_formal(
-    work: Path, folder: Path | None = None, coqc: str | None = None, timeout: float = 300
-) -> dict[str, FormalFile]:
-    """Compile the sources of a folder inside ``work`` and report on each file by name.
-
-    ``folder`` defaults to the formal sources of lemmax, ``coqc`` to the one on the path. One coqc
-    runs at a time; ``timeout`` is in seconds per file.
-    """
-    coqc = coqc or find_coqc()
-    if coqc is None:
-        raise KernelError("coqc is not on the path: install Coq and MathComp's algebra library.")
-    folder = folder or formal_folder()
-    sources = {path.stem: path.read_text(encoding="utf-8") for path in folder.glob("*.v")}
-    return {
-        name: _check(name, sources[name], work, coqc, timeout)
-        for name in compilation_order(sources)
-    }
-
-
-def _check(name: str, text: str, work: Path, coqc: str, timeout: float) -> FormalFile:
-    statements = theorem_statements(text)
-    probes = [f'Redirect "{name}.{t}" Print Assumptions {t}.\n' for t in statements]
-    source = _PRINT.sub("", text) + "\n" + "".join(probes)  # ask once, about every theorem
-    (work / f"{name}.v").write_text(source, encoding="utf-8")
-    command = [coqc, *QUIET, "-Q", ".", LOGICAL_NAME, f"{name}.v"]
-    start = time.monotonic()
-    try:
-        run = subprocess.run(
-            command, cwd=work, capture_output=True, text=True, timeout=timeout, check=False
-        )
-        compiled, message = run.returncode == 0, run.stderr.strip()
-    except subprocess.TimeoutExpired:
-        compiled, message = False, f"coqc did not finish within {timeout:g} s"
-    return FormalFile(
-        name=name,
-        claims=claims_of(text),
-        theorems=tuple(
-            Theorem(t, statement, _assumptions(work / f"{name}.{t}.out"))
-            for t, statement in statements.items()
-        ),
-        forbidden=forbidden_words(text),
-        compiled=compiled,
-        message=message,
-        seconds=time.monotonic() - start,
-    )
-
-
-def _assumptions(path: Path) -> str:
-    return " ".join(path.read_text(encoding="utf-8").split()) if path.is_file() else "not compiled"
+def compilation_order(sources: Mapping[str, str]) -> list[str]:
+    """The names of the sources, each after those that it requires."""
+    return list(requirements(sources))

@@ -6,18 +6,19 @@ Pure functions; the pytest plugin calls them with what it saw.
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
 
 from lemmax.theory.ledger.claims import Catalogue
+from lemmax.theory.ledger.earning import FIXTURES
 from lemmax.theory.ledger.proofs import Direction, Proof
 from lemmax.theory.ledger.verdicts import GRADES, Evidence, LedgerError, Outcome
 
-_FIELDS = ("id", "grade", "direction", "scope")
-_WORST: tuple[Outcome, ...] = ("broken", "failed", "not-run", "skipped", "passed")
+_FIELDS = ("id", "grade", "direction", "scope", "statement")
+_WORST: tuple[Outcome, ...] = ("broken", "stale", "failed", "not-run", "skipped", "passed")
 
 
 def base(test: str) -> str:
@@ -49,26 +50,51 @@ def is_test(root: Path, test: str) -> bool:
 
 
 def marked(
-    test: str, arguments: Sequence[Any], named: Mapping[str, Any], catalogue: Catalogue
+    test: str,
+    arguments: Sequence[Any],
+    named: Mapping[str, Any],
+    catalogue: Catalogue,
+    fixtures: Collection[str] = (),
 ) -> Evidence:
-    """What a marker ``claim`` with these arguments says, checked."""
+    """What a marker ``claim`` with these arguments says, checked.
+
+    A marker without a grade has that of the one deciding fixture that the test asks for.
+    """
     where = f"{test}: the marker claim"
     values: dict[str, Any] = dict(zip(_FIELDS, arguments, strict=False))
     if set(named) - set(_FIELDS) or set(values) & set(named):
-        raise LedgerError(f"{where} takes id, grade, direction and scope.")
+        raise LedgerError(f"{where} takes id, grade, direction, scope and statement.")
     values |= named
     if values.get("id") not in catalogue:
         raise LedgerError(f"{where} names an unknown claim {values.get('id')!r}.")
     grade, direction = values.get("grade"), values.get("direction", "for")
+    if grade is None:
+        earning = sorted({FIXTURES[name] for name in fixtures if name in FIXTURES})
+        if len(earning) != 1:
+            raise LedgerError(
+                f"{where}: the test asks for {len(earning)} deciding fixtures instead of one "
+                f"({', '.join(FIXTURES)}), so that its grade is not known."
+            )
+        grade = earning[0]
     if grade == "argued":
         raise LedgerError(f"{where}: an argued proof is a page, not a test.")
     if grade not in GRADES:
         raise LedgerError(f"{where} names an unknown grade {grade!r}.")
     if direction not in get_args(Direction):
         raise LedgerError(f"{where}: the direction is for, against or gap.")
-    if grade in ("universal", "property") and not values.get("scope"):
+    for name in ("scope", "statement"):
+        if not isinstance(values.get(name), str | None):
+            raise LedgerError(f"{where}: the {name} is a text.")
+    if grade == "property" and not values.get("scope"):
         raise LedgerError(f"{where}: the grade {grade} needs a scope.")
-    return Evidence(values["id"], grade, direction, test, scope=values.get("scope"))
+    return Evidence(
+        values["id"],
+        grade,
+        direction,
+        test,
+        scope=values.get("scope"),
+        statement=values.get("statement"),
+    )
 
 
 def worst(outcomes: Iterable[Outcome]) -> Outcome:
@@ -87,8 +113,16 @@ def merged(items: Iterable[Evidence]) -> list[Evidence]:
         key = (item.claim, item.test, item.grade, item.direction)
         before = pieces.get(key, item)
         least = min(before, item, key=lambda e: _WORST.index(e.outcome))
-        certificates = tuple(sorted({*before.certificates, *item.certificates}))
-        pieces[key] = Evidence(**{**asdict(least), "certificates": certificates})
+        files = dict(zip(before.certificates, before.sha256, strict=True))
+        files |= dict(zip(item.certificates, item.sha256, strict=True))
+        counts = [e.count for e in (before, item) if e.count is not None and e is not least]
+        changes: dict[str, Any] = {
+            "certificates": tuple(sorted(files)),
+            "sha256": tuple(files[name] for name in sorted(files)),
+        }
+        if least.count is not None and key in pieces:
+            changes["count"] = least.count + sum(counts)
+        pieces[key] = Evidence(**{**asdict(least), **changes})
     return list(pieces.values())
 
 
@@ -113,4 +147,12 @@ def proof_evidence(
         outcome = "broken" if step == "failed" else step
         if outcome == "broken":
             break
-    return Evidence(proof.claim, "argued", proof.direction, name, outcome, details=details)
+    return Evidence(
+        proof.claim,
+        "argued",
+        proof.direction,
+        name,
+        outcome,
+        details=details,
+        statement=proof.statement,
+    )

@@ -1,11 +1,14 @@
 """Argued proofs: pages whose every step says what stands behind it.
 
-A page is a Markdown file with a front matter (``claim``, ``direction``) and numbered steps, each
-ending with one tag:
+A page is a Markdown file with a front matter (``claim``, ``direction``, ``statement``: the digest
+of the words that it proves, and ``uses``: claims that it leans on as a whole) and numbered steps,
+each ending with one tag:
 
 - ``{test: tests/x.py::test_y, tests/x.py::test_z}``: the step is checked by these tests;
 - ``{cited: whose theorem; hypotheses checked: how}``: a theorem of the literature;
-- ``{claim: lemmax/gram-integers}``: another claim, which must hold;
+- ``{claim: lemmax/gram-integers}``: another claim, which must hold; in another project
+  ``lemmax:wong/proposition-2.1``, or ``lemmax-1.0:…`` for one version, is a claim that the
+  installed lemmax ships with its verdict;
 - ``{by hand}``: an argument that a reader follows.
 
 A step that names a missing or failing test breaks the proof, and a broken proof is no evidence.
@@ -48,6 +51,8 @@ class Proof:
     title: str
     steps: tuple[ProofStep, ...]
     path: Path
+    statement: str | None = None
+    uses: tuple[str, ...] = ()
 
     @property
     def tests(self) -> tuple[str, ...]:
@@ -56,8 +61,9 @@ class Proof:
 
     @property
     def claims(self) -> tuple[str, ...]:
-        """The claims that the steps lean on."""
-        return tuple(r for step in self.steps if step.kind == "claim" for r in step.references)
+        """The claims that the page leans on, as a whole or in a step."""
+        steps = (r for step in self.steps if step.kind == "claim" for r in step.references)
+        return tuple(dict.fromkeys((*self.uses, *steps)))
 
 
 _FRONT = re.compile(r"\A---\n(.*?)\n---\n", re.DOTALL)
@@ -72,8 +78,10 @@ def read_proof(path: Path) -> Proof:
     if front is None:
         raise ProofError(f"{path}: the page has no front matter between two lines '---'.")
     header = dict(_pair(path, line) for line in front[1].splitlines() if line.strip())
-    if set(header) != {"claim", "direction"}:
-        raise ProofError(f"{path}: the front matter has the fields claim and direction.")
+    if not {"claim", "direction"} <= set(header) <= {"claim", "direction", "statement", "uses"}:
+        raise ProofError(
+            f"{path}: the front matter has the fields claim, direction and statement, perhaps uses."
+        )
     if header["direction"] not in get_args(Direction):
         raise ProofError(f"{path}: the direction is for, against or gap.")
     body = text[front.end() :]
@@ -81,7 +89,9 @@ def read_proof(path: Path) -> Proof:
     if not title:
         raise ProofError(f"{path}: the page has no title.")
     steps = _steps(path, body)
-    return Proof(header["claim"], cast(Direction, header["direction"]), title, steps, path)
+    uses = tuple(name.strip() for name in header.get("uses", "").split(",") if name.strip())
+    direction, statement = cast(Direction, header["direction"]), header.get("statement")
+    return Proof(header["claim"], direction, title, steps, path, statement, uses)
 
 
 def _pair(path: Path, line: str) -> tuple[str, str]:

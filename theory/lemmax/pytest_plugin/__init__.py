@@ -1,0 +1,92 @@
+"""The pytest plugin that turns tests into evidence and evidence into a ledger.
+
+A test says which claim it is evidence for, which way, and for which words it was written::
+
+    @pytest.mark.claim("wong/argmax-rank-one", direction="against", statement="0f1e…")
+    def test_argmax_of_rank_one_can_have_rank_three(certify): ...
+
+``direction`` is for, against or gap; ``statement`` is the digest that ``lemmax claims ID`` prints.
+The grade is earned by the fixture that does the deciding: ``certify`` (the independent checker),
+``kernel`` (Coq), ``symbolic`` (z3 or sympy), ``exhaust`` (all instances), ``sample`` (hypothesis),
+``measure`` (recorded data). A marker may name the ``grade``; a marked test that earned nothing, or
+something else, is an error of the run. Argued proofs are pages (``lemmax_proofs``).
+
+Options: ``--ledger FILE`` writes the ledger, ``--ledger-against FILE`` fails where a fresh run
+disagrees with a committed one, ``--evidence`` runs evidence only, ``--write-certificates`` and
+``--write-theorems`` write anew what is shipped. Settings (ini): ``lemmax_claims``,
+``lemmax_proofs``, ``lemmax_certificates``, ``lemmax_ledger``, ``lemmax_formal``,
+``lemmax_theorems``; each is relative to the root of the project, and the claims of lemmax itself
+are used where none are declared. What a partial run leaves out is read in the committed ledger.
+
+Nothing here knows what a claim says about attention; verdicts are derived in
+:mod:`lemmax.theory.ledger`.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from lemmax.pytest_plugin.fixtures import certify, exhaust, kernel, measure, sample, symbolic
+from lemmax.pytest_plugin.gatherer import NAME, Gatherer
+from lemmax.pytest_plugin.pages import ProofPage
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.entries import elsewhere, holds_in_lemmax
+from lemmax.theory.ledger.projects import LISTS, SETTINGS, project
+from lemmax.theory.ledger.proofs import ProofError, find_proofs
+
+__all__ = ["certify", "exhaust", "kernel", "measure", "sample", "symbolic"]
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("lemmax", "claims, evidence and the ledger")
+    group.addoption("--ledger", metavar="FILE", help="write the ledger of this run as JSON")
+    group.addoption(
+        "--ledger-against", metavar="FILE", help="fail where this run disagrees with a ledger"
+    )
+    group.addoption("--evidence", action="store_true", help="run only what is evidence for claims")
+    group.addoption(
+        "--write-certificates", action="store_true", help="write the shipped certificates anew"
+    )
+    group.addoption(
+        "--write-theorems", action="store_true", help="record anew what Coq's theorems state"
+    )
+    for name, told in SETTINGS.items():
+        if name in LISTS:
+            parser.addini(name, told, type="linelist", default=[])
+        else:
+            parser.addini(name, told, default="")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line(
+        "markers",
+        "claim(id, grade=None, direction='for', scope=None, statement=None): this test is evidence "
+        "for a claim",
+    )
+    try:
+        places = project(config.rootpath, config.getini)
+        catalogue = load_claims(places.claims)
+        proofs = find_proofs(places.proofs)
+        granted = set()
+        for proof in proofs:
+            for identifier in (proof.claim, *proof.claims):
+                if identifier != proof.claim and elsewhere(identifier):
+                    if holds_in_lemmax(identifier):
+                        granted.add(identifier)
+                elif identifier not in catalogue:
+                    raise ProofError(f"{proof.path}: there is no claim {identifier!r}.")
+    except LemmaxError as error:
+        raise pytest.UsageError(str(error)) from None
+    gatherer = Gatherer(config, places, catalogue, proofs, frozenset(granted))
+    config.pluginmanager.register(gatherer, NAME)
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProofPage | None:
+    gatherer = cast(Gatherer, parent.config.pluginmanager.get_plugin(NAME))
+    if any(proof.path == file_path for proof in gatherer.proofs):
+        return ProofPage.from_parent(parent, path=file_path)
+    return None
