@@ -1,6 +1,6 @@
-(* claim: lemmax/argmax-rank-one-sharp@e78222b99059e982, by argmax_rank_one_sharp,
+(* claim: lemmax/argmax-rank-one-sharp@1c0897147565d1db, by argmax_rank_one_sharp,
      argmax_rank_one_equality.
-   against: wong/argmax-rank-one@7a5899d45502700e, by argmax_rank_one_three.
+   against: wong/argmax-rank-one@460d90b6d098d9df, by argmax_rank_one_three.
    For every matrix M = u v^T of rank 1, rank(argmax(M)) <= 3, with equality if and
    only if u has a positive, a negative and a zero entry and v has at least three
    different entries. *)

@@ -1,4 +1,4 @@
-(* claim: lemmax/codebook@2f67dd163290f850, by codebook, codebook_near.
+(* claim: lemmax/codebook@5cad5ee7f54669c2, by codebook, codebook_near.
    control: codebook_needs_distinct_codes.
    Logits 2 <c_v, x> - <c_v, c_v> are strictly largest at w if x = c_w and no other
    code is c_w, and more generally if x is nearer to c_w than half the way from

@@ -1,4 +1,4 @@
-(* claim: lemmax/domain-pivot@751a5b28d4137038, by domain_pivot, domain_pivot_at.
+(* claim: lemmax/domain-pivot@ddfa872cfa1c1344, by domain_pivot, domain_pivot_at.
    control: domain_pivot_constant.
    For every database and every field,
      rank(D) <= rank(Dom) + sum_v rank(D_::v) - max_v rank(D_::v),

@@ -1,4 +1,4 @@
-(* claim: lemmax/effective-rank-block@0ffe7ec88c887098, by effective_rank_block,
+(* claim: lemmax/effective-rank-block@72d152b3aaa60109, by effective_rank_block,
      effective_rank_block_rank, effective_rank_values.
    control: effective_rank_diagonal.
    Let K' x Q' be part of the domain of D and V' the set of values of D on it. The

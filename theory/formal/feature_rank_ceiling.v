@@ -1,4 +1,4 @@
-(* claim: lemmax/feature-rank-ceiling@c34ff673c1b1ae28, by feature_rank_ceiling,
+(* claim: lemmax/feature-rank-ceiling@a1b7202713650f47, by feature_rank_ceiling,
      feature_rank_ceiling_all.
    For all data and all weights, and for every set F of examples (in particular
    every union of groups of examples that share a context),

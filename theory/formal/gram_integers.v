@@ -1,6 +1,6 @@
 (* claim: wong/proposition-3.6@bc8e838935c56900, by proposition_3_6.
-   claim: lemmax/gram-integers@116038e6bafe936d, by gram_integers, gram_entries.
-   against: wong/proposition-3.6-proof@928d22443e89fd6a, by distinct_points_can_have_low_rank.
+   claim: lemmax/gram-integers@cb3341f9711cd281, by gram_integers, gram_entries.
+   against: wong/proposition-3.6-proof@db9b78d8e2b8c8fb, by distinct_points_can_have_low_rank.
    For 2 <= r <= n the integer matrix M_ij = 2ij - j^2 on the indices 1..n-r+2,
    completed by an identity block of size r-2, has rank r, its entries are at
    most n^2 in absolute value, argmax(M) is the identity, and the maximum of each

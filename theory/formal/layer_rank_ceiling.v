@@ -1,4 +1,4 @@
-(* claim: lemmax/layer-rank-ceiling@1f0537e81c34a798, by layer_rank_ceiling, layer_rank_ceiling_printed,
+(* claim: lemmax/layer-rank-ceiling@9d2edd3c59dce4e5, by layer_rank_ceiling, layer_rank_ceiling_printed,
      layer_rank_ceiling_model.
    control: proposition_3_5_never_attained, proposition_3_5_needs_Q,
      layer_rank_ceiling_attained.

@@ -1,7 +1,7 @@
-(* claim: wong/circuit-ranks@412cc407b8951661, by circuit_ranks.
+(* claim: wong/circuit-ranks@426eef4ab667d9d1, by circuit_ranks.
    claim: lemmax/attention-by-position@803d07449a0fe729, by attention_by_position.
-   claim: lemmax/logits-on-domain@e14e8c61e3ce7a3d, by logits_on_domain.
-   against: wong/proposition-3.1@0aa1c4b6dbe00d51, by proposition_3_1_fails.
+   claim: lemmax/logits-on-domain@8360c8f3ceb427ff, by logits_on_domain.
+   against: wong/proposition-3.1@81da4d2713501a39, by proposition_3_1_fails.
    The tensor L of an attention layer, with attention mass counted by positions,
    holds the final logits of the model on the domain of the database, and without
    the mask of equation (5) on all pairs. As printed, wong/proposition-3.1 fails

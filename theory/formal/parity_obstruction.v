@@ -1,5 +1,5 @@
-(* claim: lemmax/parity-obstruction@85e67410c0669338, by parity_obstruction, associations_not_memorized.
-   against: dana/corollary-1@e94097274a4194db (H = 0 with two associations; H = 1, d_h = 2 with four),
+(* claim: lemmax/parity-obstruction@70f1c1a461038561, by parity_obstruction, associations_not_memorized.
+   against: dana/corollary-1@94c6e616dd8fd7d8 (H = 0 with two associations; H = 1, d_h = 2 with four),
      by corollary_1_fails_without_heads, corollary_1_fails_with_one_head.
    control: parity_of_H_bits_memorized, theorem_1_memorization_fails.
    An attention-only transformer with H heads cannot memorize the parity of

@@ -1,5 +1,5 @@
-(* claim: wong/proposition-2.1@9ba11c3a8ead93a0, by proposition_2_1, slice_sums_at_most_triples.
-   claim: wong/slice-ranks@b6903714d5a798ac, by slice_rank_k, slice_rank_q.
+(* claim: wong/proposition-2.1@36305707aaab9c07, by proposition_2_1, slice_sums_at_most_triples.
+   claim: wong/slice-ranks@db1663c32e818a51, by slice_rank_k, slice_rank_q.
    control: proposition_2_1_sharp, proposition_2_1_loose.
    rank(D) <= min(sum_k rank(D_k::), sum_q rank(D_:q:))
             = min(sum_k |V_k|, sum_q |V_q|) <= |D|, over every field. *)

@@ -1,4 +1,4 @@
-(* claim: wong/proposition-3.5@cb8811f125405067, by proposition_3_5, proposition_3_5_model,
+(* claim: wong/proposition-3.5@14e489da8a90e80a, by proposition_3_5, proposition_3_5_model,
      rank_of_layer_any_attention.
    rank(L) <= d_model + n_heads * d_head,vo * |Q|, for all weights.
    Controls, in layer_rank_ceiling.v: the bound is never attained; and the factor |Q|

@@ -1,4 +1,4 @@
-(* claim: lemmax/spanning-tree-bound@71a33497eb1b0c5a, by spanning_tree_bound,
+(* claim: lemmax/spanning-tree-bound@0d9116b2a6c0daac, by spanning_tree_bound,
      minimum_spanning_tree_bound, spanning_tree_bound_q, spanning_tree_bound_v.
    control: spanning_tree_equal_slices, spanning_tree_needs_tree.
    The slices of a tensor in one mode and a root, the zero slice, are the vertices

@@ -1,4 +1,4 @@
-(* claim: mahdavi/tightness-rank@a0e2a4e573ba696f, by tightness_rank.
+(* claim: mahdavi/tightness-rank@13b318cacad58a6d, by tightness_rank.
    control: tightness_rank_attained, feature_rank_ceiling_attained.
    If all examples share one context, rank(Z) <= H (n - 1) + 1 for all weights,
    and for all H and n there are data and weights with equality; they attain

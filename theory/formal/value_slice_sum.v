@@ -1,4 +1,4 @@
-(* claim: lemmax/value-slice-sum@cbcd9a9972686a01, by value_slice_sum.
+(* claim: lemmax/value-slice-sum@5b4f9d207e60715f, by value_slice_sum.
    control: value_slice_sum_constant, value_slice_sum_needs_function.
    rank(D) <= sum_v rank(D_::v) <= min(sum_k |V_k|, sum_q |V_q|): the slicing
    that Proposition 2.1 of Wong (2025) leaves out is never worse than the two

@@ -1,20 +1,23 @@
-"""The statements that the independent checker knows, read from the checker itself.
+"""The formal statement of a claim, read where it stands: in the catalogue."""
 
-A refutation must carry the hypotheses and the conclusion of its claim word by word; taking them
-from the checker's own table keeps one copy of them.
-"""
+from functools import cache
 
-from lemmax import checker
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.claims import Catalogue, load_claims, normalised
 
 
-def statement_of(claim: str) -> tuple[tuple[str, ...], str]:
-    """The hypotheses and the conclusion of a claim, as comparisons.
+@cache
+def _built_in() -> Catalogue:
+    return load_claims()
+
+
+def statement_of(claim: str) -> str:
+    """What a claim of the four shipped catalogues says formally, with single blanks.
 
     >>> statement_of("wong/argmax-rank-one")
-    (('rank(M) == 1',), 'rank(argmax(M)) <= 2')
+    'given M: matrix; assume rank(M) == 1; conclude rank(argmax(M)) <= 2'
     """
-    known = checker.STATEMENTS.get(claim)
-    if known is None:
-        raise LemmaxError(f"The checker knows no statement of the claim {claim!r}.")
-    return known.hypotheses, known.conclusion
+    formal = _built_in()[claim].formal
+    if formal is None:
+        raise LemmaxError(f"The claim {claim} carries no formal statement.")
+    return normalised(formal)
