@@ -1,14 +1,19 @@
 """Small counterexamples to statements of Dana, Pydi and Chevaleyre (2024), as refutations.
 
-Each function returns a certificate: an instance, the hypotheses, and a conclusion that fails. Where
-the printed claim speaks of all weights at once the counterexample is a proof page instead.
+Each function returns a certificate: an instance, the assumptions, and a conclusion that fails.
+Where a printed claim speaks of all weights at once, its formal statement is a consequence in which
+the weights no longer occur, or the counterexample is a proof page instead.
 """
 
 from __future__ import annotations
 
+from itertools import product
+from typing import Any
+
 from flint import fmpq
 
-from lemmax.constructions.refuting import refute
+from lemmax.constructions.dana.associations import AssociativeMemory, associative_memory
+from lemmax.constructions.refuting import refute, witness
 from lemmax.theory.certificates.writing import Certificate, certificate
 from lemmax.theory.numbers.matrices import Matrix
 
@@ -25,7 +30,7 @@ def spanning_unit_matrices() -> Certificate:
         for i in range(2)
         for j in range(2)
     ]
-    return refute("dana/lemma-2-increment", F=units)
+    return refute("dana/lemma-2-increment", F=units, B=Matrix([[0, 0]]))
 
 
 def attention_to_a_longer_vector() -> Certificate:
@@ -70,3 +75,76 @@ def identity_table_on_a_line() -> Certificate:
             "lower": {"value": "2121/10000", "blocks": [{"tokens": [0, 1, 2], "nodes": nodes}]},
         },
     )
+
+
+def equal_blocks_at_one_position() -> Certificate:
+    """S = 1, d = 1, two sequences and two heads of one block each: rank at most 1, not 2."""
+    return refute("dana/lemma-2", N=2, d=1, H=2)
+
+
+def short_sequences_have_no_determinant() -> Certificate:
+    """S = 1 < d = 2: a 2 × 2 product through one dimension is singular."""
+    return refute("dana/lemma-2-determinant", S=1, d=2)
+
+
+def heads_on_a_hyperplane() -> Certificate:
+    """S = 1, d = 1, two sequences: the matrices of all heads are equal, and R² has lines."""
+    return refute("dana/lemma-2-hyperplane", T=2, S=1, d=1)
+
+
+def constant_pairs() -> Certificate:
+    """S = d = d_h = H = 2 on four constant sequences: rank A is at most 3, not 4."""
+    return refute("dana/comparison-mahdavi", N=4, S=2, d=2, d_h=2, H=2)
+
+
+def parity(H: int) -> dict[str, Any]:
+    """All H + 1 bits, then the token 0; the target is their parity."""
+    rows = product((0, 1), repeat=H + 1)
+    return {"associations": [[[*bits, 0], sum(bits) % 2] for bits in rows]}
+
+
+def parity_of_two_bits() -> Certificate:
+    """One head with d = d_h = 2 should memorize four associations, and no head does."""
+    return refute("dana/corollary-1", a=parity(1), H=1, d_h=2)
+
+
+def parity_of_one_bit() -> Certificate:
+    """Without heads, d = 2 promises accuracy 1 on two associations with one last token."""
+    return refute("dana/corollary-2", a=parity(0), d=2, d_h=1, H=0)
+
+
+def _on_a_line() -> dict[str, Any]:
+    """The table, its dimension 1 and the bounds of the infimum, as an instance with evidence."""
+    bounds = identity_table_on_a_line()
+    p = {"distribution": {"prior": bounds["prior"], "table": bounds["table"]}}
+    return {"p": p, "d": bounds["d"], "evidence": [bounds]}
+
+
+def any_dimension_fails_on_a_line() -> Certificate:
+    """Associations that fit in no encoder of dimension one."""
+    return refute("dana/any-dimension", **_on_a_line())
+
+
+def bottleneck_on_a_line() -> Certificate:
+    """A distribution with a positive infimum at d = 1 < N - 1 = 2."""
+    return witness("dana/proposition-2-converse", **_on_a_line())
+
+
+def last_token_memory(N: int) -> AssociativeMemory:
+    """No head, d = 2, all N² pairs of tokens, with the target 3j + 1 mod N of the last token j."""
+    pairs = {(i, j): (3 * j + 1) % N for i, j in product(range(N), repeat=2)}
+    return associative_memory(pairs, H=0, d_h=1, d=2)
+
+
+def more_associations_than_dimensions() -> Certificate:
+    """No head, d = 2, and 25 associations: the embedding is a free table of the last token."""
+    return refute("dana/rank-d-stores-d", **_memory(last_token_memory(5)))
+
+
+def better_than_chance_without_heads() -> Certificate:
+    """N = 2, no head: all four pairs of a table that depends on the last token."""
+    return refute("dana/random-baseline", **_memory(last_token_memory(2)))
+
+
+def _memory(memory: AssociativeMemory) -> dict[str, Any]:
+    return {"T": memory.model, "a": {"associations": memory.certificate()["pairs"]}}

@@ -1,7 +1,7 @@
 r"""Small exact counterexamples to statements about multi-head attention on contexts and queries.
 
 Each function returns an object that the independent checker can judge: a ``refutation`` with the
-claim's own hypotheses and conclusion, or a layer with its certificate.
+claim's own statement, or a layer with its certificate.
 """
 
 from __future__ import annotations
@@ -79,7 +79,7 @@ def tied_saturation() -> Certificate:
 def similar_tokens() -> Certificate:
     """Tokens at distance 10⁻⁶ with more than 0.99 of the attention on one of them."""
     E = Matrix([[fmpq(1), fmpq(0)], [fmpq(1), fmpq(1, 10**6)]])
-    return refute("mahdavi/similar-contexts", E=E, cv=Matrix([[0], [10**7]]))
+    return refute("mahdavi/similar-contexts", E=E, v=Matrix([[0], [10**7]]), i=0, j=1)
 
 
 def cancelling_token() -> Certificate:

@@ -1,8 +1,8 @@
 r"""Counterexamples to statements of Wong (2025), each the smallest we know, as certificates.
 
 Every function returns a ``refutation`` that the independent checker accepts: its instance satisfies
-the hypotheses of the claim and not the conclusion. The checker keeps the statements; where it keeps
-a consequence of the paper's conclusion, a comment there says why it follows.
+the assumptions of the claim's formal statement and not the conclusion. Where that statement is only
+a consequence of the claim, the claim says why.
 """
 
 from __future__ import annotations
@@ -215,7 +215,7 @@ def enough_rank_wrong_answers() -> Certificate:
 
 def tie_at_one_half() -> Certificate:
     """Two tokens, τ = 1/2: both reach the threshold."""
-    return refute("wong/threshold-largest", M=Matrix([[0, 0]]), tau=fmpq(1, 2))
+    return refute("wong/threshold-largest", M=Matrix([[0, 0]]), tau=fmpq(1, 2), i=0, j=1)
 
 
 def threshold_off_the_domain() -> Certificate:
@@ -235,8 +235,8 @@ def modest_scale() -> Certificate:
     return refute(
         "wong/large-tau-large-c",
         M=Matrix([[1, 0, 0]]),
-        C0=Matrix([["9/5"]]),
-        C=Matrix([["29/10"]]),
+        c0=fmpq(9, 5),
+        c=fmpq(29, 10),
         tau0=fmpq(3, 4),
         tau=fmpq(9, 10),
     )
@@ -266,3 +266,8 @@ def one_value_at_tau_one() -> Certificate:
 def small_layer_at_tau_99(size: int = 100) -> Certificate:
     """(2, 1, 1, 1), which (9) rates 3, knows 200 facts of bound 200 with probability .99."""
     return refute("wong/figure-3-tau-99", L=cyclic_shift_layer(size, 15), D=cyclic_shift(size))
+
+
+def query_key_dimension_matters() -> Certificate:
+    """(4, 1, 1, 2) knows the two-subsets, which no layer with one head and d_qk = 1 does."""
+    return refute("wong/qk-insignificant", L=two_subsets_layer(), D=two_subsets())

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from flint import fmpq
 
-from lemmax.theory.certificates.writing import Certificate
+from lemmax.constructions.refuting import sorted_tensor, witness
+from lemmax.theory.certificates.writing import Certificate, number
 from lemmax.theory.facts.database import Database
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer, Head
-from lemmax.theory.wong.memorization import memorizes
 
 if TYPE_CHECKING:
     import numpy as np
@@ -59,7 +59,7 @@ def example_2_4() -> Database:
     >>> len(example_2_4().tokens)
     11
     """
-    return Database.from_triples([(k, q, "v") for k, q in zip("abcde", "fghij", strict=True)])
+    return Database.from_triples([(f"k{i}", f"q{i}", "v") for i in range(1, 6)])
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ class Example33(Typeset):
     order of tokens: a, b, c; β, λ; m, s.
 
     >>> example_3_3().certificate()["kind"]
-    'memorization'
+    'witness'
     """
 
     database: Database
@@ -124,9 +124,16 @@ class Example33(Typeset):
         """argmax of the fibres of A¹V¹: the slices of β and λ in Example 2.2, columns m and s."""
         return [[[int(x == max(fibre)) for x in fibre] for fibre in line] for line in self.AV]
 
+    @cached_property
+    def silent(self) -> AttentionLayer:
+        """The layer with W_Q = 0, so that W_QK = 0."""
+        (head,) = self.layer.heads
+        zero = Head(Matrix.zeros(*head.W_Q.shape), head.W_K, head.W_V, head.W_O)
+        return AttentionLayer(self.layer.tokens, self.layer.W_E, self.layer.W_U, (zero,))
+
     def certificate(self) -> Certificate:
-        """A ``memorization`` certificate of the six facts, over the full vocabulary."""
-        return memorizes(self.layer, self.database).certificate()
+        """A ``witness`` of all that the example says, with the layer and the one without scores."""
+        return witness("wong/example-3.3", L=self.layer, M=self.silent, D=self.database)
 
     @property
     def claim(self) -> str:
@@ -169,3 +176,40 @@ def example_3_3() -> Example33:
         Matrix([[0, 0, 1, 0, 0], [0, 0, 0, 1, 0]]),
     )
     return Example33(database, AttentionLayer(tokens, Matrix(W_E), Matrix(W_U), (head,)))
+
+
+# -- certificates ----------------------------------------------------------------------------------
+
+
+def example_2_2_witness() -> Certificate:
+    """Eight facts, bound 6, rank 5."""
+    return witness("wong/example-2.2", D=example_2_2(), evidence=[_rank(example_2_2())])
+
+
+def remark_2_3_witness() -> Certificate:
+    """The same facts: rank 5 below the sums 8 and 6 of the ranks of slices."""
+    return witness("wong/remark-2.3", D=example_2_2(), evidence=[_rank(example_2_2())])
+
+
+def example_2_4_witness() -> Certificate:
+    """Rank 5, and the tensor of ones represents the database with rank 1."""
+    ones = [[["1"]] * 5] * 5
+    return witness("wong/example-2.4", D=example_2_4(), X=ones)
+
+
+def rank_of_product_witness() -> Certificate:
+    """A¹ of rank 4, V¹ of rank 2 and their product of rank 3 (Example 3.3)."""
+    example = example_3_3()
+    return witness("wong/rank-of-product", A=_plain(example.A), B=_plain(example.V))
+
+
+def _rank(db: Database) -> Certificate:
+    """The rank of a database over the reals, certified."""
+    from lemmax.theory.tensors.ranks import tensor_rank
+
+    return tensor_rank(sorted_tensor(db), "R").certificate()
+
+
+def _plain(tensor: Tensor) -> list[list[list[str]]]:
+    """A tensor as certificates write it."""
+    return [[[number(x) for x in fibre] for fibre in line] for line in tensor]

@@ -13,7 +13,8 @@ _NUMBER = re.compile(
     r"(?P<decimal>-?[0-9]+(?:/[0-9]+)?)|(?P<mantissa>-?0x[0-9a-f]+)(?:p(?P<exponent>-?[0-9]+))?"
 )
 _WORDS = frozenset(("format", "version", "kind", "claim", "statement", "note", "tokens", "unit"))
-_WITNESS = frozenset(("lower", "upper", "facts", "proof"))  # what convinces a checker, not a reader
+# what convinces a checker, not a reader
+_WITNESS = frozenset(("lower", "upper", "facts", "proof", "evidence"))
 
 
 def exact_arrays(certificate: Mapping[str, Any]) -> dict[str, Array]:

@@ -6,6 +6,7 @@ Every kind has the formula that the object in Python has; a refutation tells the
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
@@ -21,7 +22,7 @@ from lemmax.theory.latex import (
     weights,
 )
 
-_ROWS, _COLUMNS, _PAGE = 7, 9, 18
+_ROWS, _COLUMNS, _PAGE, _LINE = 7, 9, 18, 60
 _TERMS, _ENTRIES = 6, 8  # terms of a decomposition that are shown, and entries of their vectors
 
 
@@ -103,6 +104,10 @@ def _objects(certificate: Mapping[str, Any]) -> str:
             objects.append(rf"{_symbol(short)} &= {_latex(array)}")
     said: list[str] = []
     statement = certificate.get("statement")
+    if isinstance(statement, str):
+        said += _said(statement, str(certificate.get("kind")))
+        for text in _both_values(certificate)[-1:]:
+            said += _lines("for ", text)
     if isinstance(statement, dict):
         hypotheses = list(statement.get("hypotheses", ()))
         conclusion = str(statement.get("conclusion", ""))
@@ -114,6 +119,30 @@ def _objects(certificate: Mapping[str, Any]) -> str:
         if told:
             said.append(rf"\text{{for }} & \texttt{{{latex_text(told[-1])}}}")
     return weights(_fitting(objects), [heads[h] for h in sorted(heads)], last=said)
+
+
+def _said(statement: str, kind: str) -> list[str]:
+    """What a formal statement defines, assumes and concludes of the objects, in short lines."""
+    refuted = kind == "refutation"
+    words = {
+        "let": "let ",
+        "assume": "although " if refuted else "since ",
+        "conclude": "false: " if refuted else "true: ",
+    }
+    lines = []
+    for clause in statement.split("; ")[1:]:  # what is given is shown above
+        word, _, rest = clause.partition(" ")
+        for number, part in enumerate(rest.split(" and ")):
+            lines += _lines(words[word] if number == 0 else "and ", part)
+    return lines
+
+
+def _lines(first: str, text: str) -> list[str]:
+    pieces = textwrap.wrap(text, _LINE, break_on_hyphens=False)
+    return [
+        rf"\text{{{'' if number else first}}} & \texttt{{{latex_text(piece)}}}"
+        for number, piece in enumerate(pieces)
+    ]
 
 
 def _fitting(lines: list[str]) -> list[str]:

@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Any, Literal, Protocol, runtime_checkable
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
@@ -111,9 +112,33 @@ def refutation(
     )
 
 
+def about_claim(
+    kind: Literal["refutation", "witness"],
+    claim: str,
+    statement: str,
+    instance: Mapping[str, Any],
+    evidence: Iterable[Mapping[str, Any]] = (),
+) -> Certificate:
+    """An instance of which a claim's formal statement fails (refutation) or holds (witness).
+
+    ``evidence`` are certificates that bound numbers which the checker itself only encloses; each
+    has to be about the very objects of the statement.
+    """
+    inner = [{k: v for k, v in c.items() if k not in ("format", "version")} for c in evidence]
+    fields = {
+        "claim": claim,
+        "statement": statement,
+        "instance": {name: _plain(value) for name, value in instance.items()},
+        **({"evidence": inner} if inner else {}),
+    }
+    return Certificate({**certificate(kind, fields), "version": 2})
+
+
 def _plain(value: Any) -> Any:
     if isinstance(value, HasFlint):
         return matrix(value)
+    if isinstance(value, Fraction):
+        return number(fmpq(value.numerator, value.denominator))
     if isinstance(value, (fmpq, fmpz, int)):
         return number(value)
     return value

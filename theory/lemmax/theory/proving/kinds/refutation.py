@@ -184,6 +184,8 @@ class Translator:
             p, q = len(rows), len(rows[0])
             step = self.lemma("of_intsE", f"{p}%N {q}%N {tree}_den {tree}_rows")
             return Node(tree, f"of_ints {tree}_den {tree}_rows", rows, (step,))
+        if not isinstance(tree, tuple) or tree[0] in LEMMAS:
+            raise NotTranslated("Arithmetic with matrices has no translation into Coq.")
         word, first, *rest = tree
         M = self.matrix(first)
         p, q = len(M.value), len(M.value[0])

@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 from lemmax.theory.proving import numbers
@@ -122,9 +123,49 @@ def is_matrix(value: Any) -> bool:
     return isinstance(value, list) and isinstance(value[0], list)
 
 
+def _listed(statement: str) -> dict[str, Any]:
+    """The assumptions and the conclusion of a formal statement, one comparison each."""
+    hypotheses: list[str] = []
+    *before, last = statement.split("; ")[1:]
+    for clause in before:
+        word, _, condition = clause.partition(" ")
+        if word != "assume":
+            raise NotTranslated("Statements with definitions have no translation into Coq.")
+        hypotheses += _comparisons(condition)
+    conclusion = _comparisons(last.removeprefix("conclude "))
+    if len(conclusion) > 1:
+        raise NotTranslated("Conclusions of several parts have no translation into Coq.")
+    return {"hypotheses": hypotheses, "conclusion": conclusion[0]}
+
+
+def _comparisons(condition: str) -> list[str]:
+    """The parts of a conjunction; ``a < b <= c`` has two."""
+    tree = ast.parse(condition, mode="eval").body
+    both = isinstance(tree, ast.BoolOp) and isinstance(tree.op, ast.And)
+    parts = []
+    for part in tree.values if both else [tree]:  # type: ignore[attr-defined]
+        if isinstance(part, ast.Compare):
+            sides = [part.left, *part.comparators]
+            for op, pair in zip(part.ops, pairwise(sides), strict=True):
+                parts.append(ast.unparse(ast.Compare(pair[0], [op], [pair[1]])))
+        else:
+            parts.append(ast.unparse(part))
+    for part in map(_parsed, parts):
+        whole = isinstance(part, (ast.Compare, ast.Call))
+        if not whole or (isinstance(part, ast.Compare) and type(part.ops[0]) not in COMPARISONS):
+            raise NotTranslated(f"{ast.unparse(part)} has no translation into Coq.")
+    return parts
+
+
+def _parsed(text: str) -> ast.expr:
+    return ast.parse(text, mode="eval").body
+
+
 def trees_of(certificate: Mapping[str, Any], values: Mapping[str, Any]) -> tuple[list[Tree], Tree]:
     """The hypotheses and the conclusion as trees."""
     statement = certificate["statement"]
+    if isinstance(statement, str):
+        statement = _listed(statement)
     return [tree_of(h, values) for h in statement["hypotheses"]], tree_of(
         statement["conclusion"], values
     )
