@@ -149,21 +149,18 @@ def test_compiler_two_heads_on_every_two_token_table(exhaust: Callable[..., int]
     assert count == 80
 
 
-@pytest.mark.claim("lemmax/compiler-two-heads", grade="certified", statement="b76913fbb4007d3c")
 def test_compiler_two_heads_equality_table(certify: Certify) -> None:
     compiled = compile_database(EQUALITY, "99/100")
     assert compiled.dims.heads == 2
     certify(compiled.certificate(), ship_as="lemmax/compiler-two-heads")
 
 
-@pytest.mark.claim("lemmax/compiler-by-predicates", grade="certified", statement="2ac5541ff2c8263d")
 def test_compiler_by_predicates_figure_1(certify: Certify) -> None:
     compiled = compile_database(FIGURE_1)
     assert (compiled.dims.d_model, compiled.dims.d_qk, compiled.method) == (3, 2, "by-predicates")
     certify(compiled.certificate(), ship_as="lemmax/compiler-by-predicates")
 
 
-@pytest.mark.claim("lemmax/compiler-by-keys", grade="certified", statement="bb38f19d17012a28")
 def test_compiler_by_keys_many_predicates(certify: Certify) -> None:
     db = Database.from_triples([(k, f"q{i}", f"v{(i * k) % 5}") for i in range(9) for k in (1, 2)])
     compiled = compile_database(db)
@@ -171,7 +168,6 @@ def test_compiler_by_keys_many_predicates(certify: Certify) -> None:
     certify(compiled.certificate(), ship_as="lemmax/compiler-by-keys")
 
 
-@pytest.mark.claim("lemmax/two-predicates", grade="certified", statement="beee366bd2d24fbc")
 def test_two_predicates_cyclic_table(certify: Certify) -> None:
     n = 12
     db = Database.from_triples(

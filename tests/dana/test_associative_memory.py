@@ -31,7 +31,6 @@ def random_pairs(
     return {t: rng.randrange(N) for t in chosen}
 
 
-@pytest.mark.claim("lemmax/repaired-corollary-1", grade="certified", statement="3ace06374395f1fb")
 def test_corollary_1_repaired_on_one_set(certify: Certify) -> None:
     """d = 2, N = 3, S = 3, H = 6, d_h = 1: any 8 = H + min(2, K) associations."""
     pairs = random_pairs(random.Random(8), 3, 3, 8)

@@ -21,7 +21,7 @@ Certify = Callable[..., checker.Verdict]
 
 
 @pytest.mark.claim(
-    "dana/t-epsilon", grade="certified", direction="against", statement="c81b4fba30e589c5"
+    "dana/t-epsilon", grade="certified", direction="against", statement="4599162df8554c38"
 )
 def test_t_epsilon_refuted_by_the_uniform_prior(certify: Certify) -> None:
     verdict = certify(counterexamples.likely_sequences(), ship_as="dana/t-epsilon")
@@ -52,7 +52,7 @@ def test_t_epsilon_with_at_least(weights: list[int], level: int) -> None:
 
 
 @pytest.mark.claim(
-    "dana/skip-as-head", grade="certified", direction="against", statement="d6fdb263b6c97c64"
+    "dana/skip-as-head", grade="certified", direction="against", statement="5f64a281a1ef4662"
 )
 def test_skip_as_head_attends_to_the_longer_vector(certify: Certify) -> None:
     certify(counterexamples.attention_to_a_longer_vector(), ship_as="dana/skip-as-head")
@@ -72,7 +72,7 @@ def test_skip_as_head_loses_the_last_position(scale: int) -> None:
     "dana/value-map-keeps-rank",
     grade="certified",
     direction="against",
-    statement="2ff65e1b4e112338",
+    statement="45e6b150c9bb064f",
 )
 def test_value_map_can_lose_rank(certify: Certify) -> None:
     certify(counterexamples.orthogonal_value_map(), ship_as="dana/value-map-keeps-rank")
@@ -92,33 +92,64 @@ def test_value_map_can_lose_rank_with_two_heads() -> None:
 
 
 @pytest.mark.claim(
-    "dana/figure-4-bound", grade="certified", direction="against", statement="7759769544630478"
+    "dana/figure-4-bound", grade="certified", direction="against", statement="a5ca70f082fb5ef6"
 )
 def test_figure_4_bound_is_not_one(certify: Certify) -> None:
     verdict = certify(counterexamples.figure_4_bound(), ship_as="dana/figure-4-bound")
-    assert "509/500" in verdict.steps[-1]
+    assert "d_h = 5 > d = 2" in verdict.steps[-1]
     d, d_h, H, N, T0 = 2, 5, 20, 10, 100
     assert d_h > d  # excluded by the paper's own footnote 1
     assert H * d_h + d > T0
+    assert fmpq(1, N) + (1 - fmpq(1, N)) * fmpq(H * d_h + d, T0) == fmpq(509, 500)
     effective = fmpq(1, N) + (1 - fmpq(1, N)) * fmpq(H * min(d, d_h) + d, T0)
     assert effective == fmpq(478, 1000)
     assert -(-(T0 - d) // min(d, d_h)) == 49  # heads that Corollary 1 would ask for
 
 
-@pytest.mark.claim(
-    "dana/rank-d-stores-d", grade="certified", direction="against", statement="31ae4a968865cae3"
-)
+@pytest.mark.claim("dana/lemma-2", grade="certified", direction="against")
+def test_lemma_2_fails_at_one_position(certify: Certify) -> None:
+    certify(counterexamples.equal_blocks_at_one_position(), ship_as="dana/lemma-2")
+
+
+@pytest.mark.claim("dana/lemma-2-determinant", grade="certified", direction="against")
+def test_lemma_2_determinant_vanishes_for_short_sequences(certify: Certify) -> None:
+    certify(
+        counterexamples.short_sequences_have_no_determinant(), ship_as="dana/lemma-2-determinant"
+    )
+
+
+@pytest.mark.claim("dana/lemma-2-hyperplane", grade="certified", direction="against")
+def test_lemma_2_hyperplane_contains_all_heads(certify: Certify) -> None:
+    certify(counterexamples.heads_on_a_hyperplane(), ship_as="dana/lemma-2-hyperplane")
+
+
+@pytest.mark.claim("dana/comparison-mahdavi", grade="certified", direction="against")
+def test_comparison_mahdavi_fails_on_constant_sequences(certify: Certify) -> None:
+    certify(counterexamples.constant_pairs(), ship_as="dana/comparison-mahdavi")
+
+
+@pytest.mark.claim("dana/corollary-1", grade="certified", direction="against")
+def test_corollary_1_fails_for_the_parity_of_two_bits(certify: Certify) -> None:
+    certify(counterexamples.parity_of_two_bits(), ship_as="dana/corollary-1")
+
+
+@pytest.mark.claim("dana/corollary-2", grade="certified", direction="against")
+def test_corollary_2_fails_for_the_parity_of_one_bit(certify: Certify) -> None:
+    certify(counterexamples.parity_of_one_bit(), ship_as="dana/corollary-2")
+
+
+@pytest.mark.claim("dana/rank-d-stores-d", grade="certified", direction="against")
 def test_rank_d_stores_more_than_d(certify: Certify) -> None:
     """No head, d = 2, and 25 associations: the embedding is a free table of the last token."""
-    pairs = {(i, j): (3 * j + 1) % 5 for i, j in product(range(5), repeat=2)}
-    memory = associative_memory(pairs, H=0, d_h=1, d=2)
+    memory = counterexamples.last_token_memory(5)
     assert memory.model.H == 0
     assert memory.model.d == 2 < memory.capacity == 25
-    certify(memory.certificate(), ship_as="dana/rank-d-stores-d")
+    certify(memory.certificate(), ship_as="dana/last-token-memory-5")
+    certify(counterexamples.more_associations_than_dimensions(), ship_as="dana/rank-d-stores-d")
 
 
 @pytest.mark.claim(
-    "dana/random-baseline", grade="certified", direction="against", statement="9343f0c10a14e58f"
+    "dana/random-baseline", grade="certified", direction="against", statement="231a4cd50bc3ab85"
 )
 def test_random_baseline_is_beaten_without_heads(certify: Certify) -> None:
     """N = 2: over the 16 tables the mean of certified accuracies is 3/4, not 1/2."""
@@ -135,6 +166,8 @@ def test_random_baseline_is_beaten_without_heads(certify: Certify) -> None:
         certify(memory.certificate())
         total += fmpq(len(kept), 4)
     assert total / 16 == fmpq(3, 4) > fmpq(1, 2)
+    certify(counterexamples.last_token_memory(2).certificate(), ship_as="dana/last-token-memory-2")
+    certify(counterexamples.better_than_chance_without_heads(), ship_as="dana/random-baseline")
 
 
 def mean_largest_cell(n: int) -> fmpq:

@@ -13,7 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lemmax import checker
-from lemmax.constructions.dana.counterexamples import identity_table_on_a_line
+from lemmax.constructions.dana.counterexamples import (
+    any_dimension_fails_on_a_line,
+    bottleneck_on_a_line,
+)
 from lemmax.constructions.dana.encoder_intervals import best_encoder
 from lemmax.constructions.dana.encoders import sequence_encoder
 from lemmax.constructions.dana.signs import (
@@ -119,22 +122,19 @@ def test_proposition_2_mixture_with_uniform(p: list[fmpq], weight: int) -> None:
         assert gap <= -(1 - arb(eta)).log() + arb("1e-40")
 
 
-@pytest.mark.claim(
-    "dana/proposition-2", grade="certified", direction="for", statement="f93a8887da50a45f"
-)
 def test_proposition_2_on_one_table(certify: Certify) -> None:
     interval = best_encoder(EIGHTY, 2)
     assert interval.upper < fmpq(1, 10**9)
     certify(interval.certificate())
 
 
-@pytest.mark.claim("dana/proposition-2-converse", grade="certified", statement="89ab85b2a8704156")
+@pytest.mark.claim("dana/proposition-2-converse", grade="certified", statement="35c9b4a1d46062b0")
 def test_proposition_2_converse_three_tokens_in_dimension_one(certify: Certify) -> None:
     """N = 3, d = 1, permutations of (.8, .1, .1): the infimum lies in [.1848, .1855]."""
     interval = best_encoder(EIGHTY, 1)
     assert fmpq(1835, 10**4) < interval.lower <= interval.upper < fmpq(1855, 10**4)
     certify(interval.certificate())
-    certify(identity_table_on_a_line(), ship_as="dana/proposition-2-converse")
+    certify(bottleneck_on_a_line(), ship_as="dana/proposition-2-converse")
 
 
 def log_ratios(p: list[fmpq]) -> list[int]:
@@ -177,7 +177,6 @@ def test_d_distributions_need_centred_logs_of_small_rank(N: int, d: int) -> None
     assert certified_rank(more).rank == N - 1  # so dimension N - 1 reaches everything
 
 
-@pytest.mark.claim("dana/proposition-3", grade="certified", statement="c54bee8534f66a20")
 def test_proposition_3_by_the_integer_parabola(certify: Certify) -> None:
     """N = 7, S = 1, W_j = (j, j²), λ = 30: divergence below 10^-12, in integers."""
     built = sequence_encoder(one_hot(7), "parabola", scale=30)
@@ -202,7 +201,7 @@ def test_proposition_3_by_the_circle() -> None:
 
 
 @pytest.mark.claim(
-    "dana/any-dimension", grade="certified", direction="against", statement="e27616f0b49eb987"
+    "dana/any-dimension", grade="certified", direction="against", statement="659093496a41387d"
 )
 def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> None:
     """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23."""
@@ -210,7 +209,7 @@ def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> Non
     assert interval.lower > fmpq(23, 100)
     assert interval.upper < fmpq(2311, 10**4)  # (log 2)/3 = .23104...
     certify(interval.certificate())
-    certify(identity_table_on_a_line(), ship_as="dana/any-dimension")
+    certify(any_dimension_fails_on_a_line(), ship_as="dana/any-dimension")
 
 
 @given(w=st.lists(st.integers(-5, 5), min_size=3, max_size=3), x=st.integers(-9, 9))
@@ -313,7 +312,6 @@ def solve_cone(cone: Any, target: list[int]) -> list[fmpq]:
     return [solution[i, 0] for i in range(m - 1)]
 
 
-@pytest.mark.claim("lemmax/sparse-table-threshold", grade="certified", statement="593df80d386d89d7")
 @pytest.mark.parametrize(("scale", "bound"), [(1, "1/10"), (5, "1/1000"), (12, "1/100000")])
 def test_sparse_tables_by_moments(certify: Certify, scale: int, bound: str) -> None:
     """m = 2, d = 4, N = 6: (.7, .3) on every ordered pair, divergence to zero as λ grows."""
@@ -468,7 +466,6 @@ def test_random_sign_encoder_bound_holds(sample: Sample) -> None:
         sample(built.divergence < lookup_bound(table, [g], C) + arb("1e-9"))
 
 
-@pytest.mark.claim("lemmax/random-sign-encoder", grade="certified", statement="e79e6a13db97f55d")
 def test_random_sign_encoder_of_one_table(certify: Certify) -> None:
     """N = 12, d = 10 > 4 log 12, one less than the trivial dimension N - 1."""
     assert 4 * math.log(12) < 10

@@ -146,7 +146,7 @@ def test_leading_monomial_is_attained_once(draw: Random) -> None:
     "mahdavi/encoding-makes-contexts-full-rank",
     grade="certified",
     direction="against",
-    statement="5ccb610d95769092",
+    statement="741f1c390651306d",
 )
 def test_encoding_cancelled_by_a_token(certify: Certify) -> None:
     certify(
@@ -169,7 +169,7 @@ def test_encoding_of_position_zero_is_rational(half: int, n: int) -> None:
     "lemmax/encoding-perturbation",
     grade="property",
     scope="n <= 4, d <= 5; all roots counted",
-    statement="7083b11b2842d6b0",
+    statement="1b7fea51a16f23f0",
 )
 @settings(max_examples=80)
 @given(generators)

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions.mahdavi import counterexamples
+from lemmax.constructions.refuting import witness
 from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import ContextHead, Matrix, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
@@ -123,7 +124,7 @@ def test_duality_also_where_the_rank_is_below_the_dimension() -> None:
     "mahdavi/approximate-kruskal",
     grade="certified",
     direction="against",
-    statement="c7ae9e6355bfb047",
+    statement="8f5de524c241bd0f",
 )
 def test_approximate_kruskal_refuted_by_one_parallel_pair(certify: Certify) -> None:
     verdict = certify(counterexamples.parallel_pair(), ship_as="mahdavi/approximate-kruskal")
@@ -157,19 +158,19 @@ def test_approximate_kruskal_fails_what_is_true() -> None:
     assert sampled_kruskal_test(rows, 12, 1, seed=0) == 0
 
 
-@pytest.mark.claim("mahdavi/quick-checks", grade="certified", statement="314a87633b3f3071")
+@pytest.mark.claim("mahdavi/quick-checks", grade="certified", statement="6e19059946fd9b67")
 def test_quick_checks_answered(certify: Certify) -> None:
     # Five vectors of R^4: four at most, and four are attained.
-    five = kruskal_rank([[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]])
-    assert five.rank == 4
-    certify(five.certificate(), ship_as="mahdavi/quick-check-1")
+    five_rows = [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 1, 0], [0, 0, 0, 1], [1, 1, 1, 1]]
+    assert kruskal_rank(five_rows).rank == 4
+    certify(kruskal_rank(five_rows).certificate(), ship_as="mahdavi/quick-check-1")
     # A 10 x 8 matrix of rank 8 and a vector y outside its column space: (Z | y) has rank 9.
     Z = [[int(i == j) for j in range(8)] for i in range(10)]
     assert certified_rank(Z).rank == 8
     certify(certified_rank(Z).certificate(), ship_as="mahdavi/quick-check-2-matrix")
-    bordered = certified_rank([[*row, int(i == 9)] for i, row in enumerate(Z)])
-    assert bordered.rank == 9
-    certify(bordered.certificate(), ship_as="mahdavi/quick-check-2-bordered")
+    bordered = [[*row, int(i == 9)] for i, row in enumerate(Z)]
+    assert certified_rank(bordered).rank == 9
+    certify(certified_rank(bordered).certificate(), ship_as="mahdavi/quick-check-2-bordered")
     # Scores (0, 1, 1) at scale 60 ln 2: attention within 10^-15 of (0, 1/2, 1/2).
     unit = Matrix.identity(3)
     head = ContextHead([[0], [60], [60]], [[1], [0], [0]], unit, unit)
@@ -178,13 +179,15 @@ def test_quick_checks_answered(certify: Certify) -> None:
         layer.output_certificate([[0, "1/2", "1/2"]], "1/1000000000000000"),
         ship_as="mahdavi/quick-check-3",
     )
+    answers = witness("mahdavi/quick-checks", V=Matrix(five_rows), Z=Matrix(Z), x=2**60)
+    certify(answers, ship_as="mahdavi/quick-checks")
 
 
 @pytest.mark.claim(
     "mahdavi/general-position-stronger",
     grade="property",
     scope="n <= 3, d <= 4, T <= 5",
-    statement="607374aa53e1195c",
+    statement="8eca41d22063dc7e",
 )
 @given(generators)
 def test_general_position_implies_both_assumptions(sample: Sample, draw: Random) -> None:

@@ -60,7 +60,7 @@ def test_the_kernel_accepts_proofs_and_their_checks_reject_flawed_ones(coqc: str
     text = translations.file_of(
         {
             "a": CERTIFICATE,
-            "b": dict(shipped.load("wong/example-2.2")),
+            "b": dict(shipped.load("wong/example-2.2-rank")),
             "c": dict(shipped.load("wong/exclusive-or-all-dimensions-one")),
         }
     )

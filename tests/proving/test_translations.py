@@ -14,7 +14,7 @@ from lemmax.theory.proving import literals, numbers, theorem, translations
 
 ONE_OF_EACH = (
     "wong/proposition-3.6",
-    "wong/example-2.2",
+    "wong/example-2.2-rank",
     "wong/example-3.3-product",
     "lemmax/saturated-table",
     "wong/proposition-3.7",
@@ -23,7 +23,7 @@ ONE_OF_EACH = (
     "mahdavi/quick-check-3",
     "mahdavi/tightness-memorization-mmm",
     "wong/argmax-rank-one",
-    "wong/large-tau-large-c",
+    "mahdavi/similar-contexts",
 )
 
 
@@ -77,9 +77,9 @@ def test_nothing_else_may_stand_in_a_file(line: str) -> None:
 
 
 def test_another_certificate_is_not_what_the_file_says() -> None:
-    text, certificates = written("wong/example-2.2")
+    text, certificates = written("wong/example-2.2-rank")
     (name,) = certificates
-    for other in ("wong/example-2.4", "wong/example-3.3-slices"):
+    for other in ("wong/example-2.4-rank", "wong/example-3.3-slices"):
         with pytest.raises(LemmaxError):
             translations.compare(text, {name: dict(shipped.load(other))})
 
@@ -101,8 +101,8 @@ def test_a_certificate_that_does_not_hold_is_refused() -> None:
 
 
 def test_a_kind_without_a_translation_says_so() -> None:
-    with pytest.raises(theorem.NotTranslated, match="kl-interval have no translation"):
-        translations.write_module("a", dict(shipped.load("dana/any-dimension")))
+    with pytest.raises(theorem.NotTranslated, match="witness have no translation"):
+        translations.write_module("a", dict(shipped.load("dana/proposition-2-converse")))
 
 
 def test_negation_and_order_of_a_comparison_are_read() -> None:

@@ -10,13 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
-from lemmax.constructions.refuting import refute
+from lemmax.constructions.refuting import refute, witness
 from lemmax.constructions.wong.argmax_rank_one import (
     argmax_rank_one_counterexample,
     argmax_rank_one_refutation,
 )
 from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import Matrix, argmax, certified_rank
+from lemmax.theory.ledger.claims import BUILT_IN
 
 Certify = Callable[..., checker.Verdict]
 SHARP = "lemmax/argmax-rank-one-sharp"
@@ -24,7 +25,7 @@ nonzero_vectors = st.lists(st.integers(-9, 9), min_size=1, max_size=7).filter(an
 
 
 @pytest.mark.claim(
-    "wong/argmax-rank-one", grade="certified", direction="against", statement="7a5899d45502700e"
+    "wong/argmax-rank-one", grade="certified", direction="against", statement="460d90b6d098d9df"
 )
 def test_argmax_rank_one_refuted_by_three_by_three(certify: Certify) -> None:
     verdict = certify(argmax_rank_one_refutation(), ship_as="wong/argmax-rank-one")
@@ -33,7 +34,7 @@ def test_argmax_rank_one_refuted_by_three_by_three(certify: Certify) -> None:
 
 def test_refutation_does_not_refute_the_repair() -> None:
     certificate = argmax_rank_one_refutation() | {"claim": SHARP}
-    assert not checker.check(certificate).holds
+    assert not checker.check(certificate, checker.formal_statements([BUILT_IN])).holds
     assert not checker.check(refute(SHARP, M=argmax_rank_one_counterexample())).holds
 
 
@@ -63,7 +64,7 @@ def test_argmax_rank_one_rows_come_in_three_kinds() -> None:
     SHARP,
     grade="universal",
     scope="all real rank-one matrices up to 4 by 4, by sign patterns of u and orderings of v",
-    statement="e78222b99059e982",
+    statement="1c0897147565d1db",
 )
 def test_argmax_rank_one_sharp_over_all_order_types(exhaust: Callable[..., int]) -> None:
     # argmax(u vᵀ) depends only on the signs of u and on the order type of v: integers represent
@@ -91,7 +92,7 @@ def test_argmax_rank_one_sharp_over_all_order_types(exhaust: Callable[..., int])
     SHARP,
     grade="property",
     scope="random integer vectors of length at most 7, entries at most 9",
-    statement="e78222b99059e982",
+    statement="1c0897147565d1db",
 )
 @given(nonzero_vectors, nonzero_vectors)
 def test_argmax_rank_one_sharp_characterisation(sample: Sample, u: list[int], v: list[int]) -> None:
@@ -101,9 +102,8 @@ def test_argmax_rank_one_sharp_characterisation(sample: Sample, u: list[int], v:
     sample((rank == 3) == (signs == {-1, 0, 1} and len(set(v)) >= 3))
 
 
-@pytest.mark.claim(SHARP, grade="certified", statement="e78222b99059e982")
+@pytest.mark.claim(SHARP, grade="certified", statement="1c0897147565d1db")
 def test_argmax_rank_one_sharp_is_attained(certify: Certify) -> None:
     M = Matrix([[1], [-1], [0]]) @ Matrix([[1, 0, -1]])
-    certify(certified_rank(M).certificate())
-    certify(certified_rank(argmax(M)).certificate())
+    certify(witness(SHARP, M=M), ship_as=SHARP)
     assert certified_rank(argmax(M)).rank == 3

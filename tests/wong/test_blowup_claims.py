@@ -6,11 +6,13 @@ from itertools import product
 
 import pytest
 import sympy
+from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions import gram_blowup
+from lemmax.constructions.refuting import witness
 from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import Matrix, argmax, certified_rank, softmax_rank
 
@@ -30,7 +32,7 @@ def test_gram_block_identities() -> None:
     "lemmax/gram-integers",
     grade="universal",
     scope="all 2 ≤ r ≤ n ≤ 12, entry by entry",
-    statement="116038e6bafe936d",
+    statement="cb3341f9711cd281",
 )
 def test_gram_integers_up_to_twelve(exhaust: Callable[..., int]) -> None:
     def blows_up(n: int, r: int) -> bool:
@@ -42,12 +44,11 @@ def test_gram_integers_up_to_twelve(exhaust: Callable[..., int]) -> None:
     exhaust(((n, r) for n in range(2, 13) for r in range(2, n + 1)), blows_up)
 
 
-@pytest.mark.claim("lemmax/gram-integers", grade="certified", statement="116038e6bafe936d")
-@pytest.mark.claim("wong/proposition-3.6", grade="certified", statement="bc8e838935c56900")
+@pytest.mark.claim("lemmax/gram-integers", grade="certified")
 def test_proposition_3_6_certified_instance(certify: Certify) -> None:
     blowup = gram_blowup(12, 2)
     certify(blowup.certificate(), ship_as="wong/proposition-3.6")
-    certify(certified_rank(argmax(blowup.matrix)).certificate())
+    certify(witness("lemmax/gram-integers", n=12, r=2), ship_as="lemmax/gram-integers")
     assert certified_rank(argmax(blowup.matrix)).rank == 12
 
 
@@ -113,7 +114,7 @@ def test_interpolating_polynomial(rows: list[tuple[int, ...]]) -> None:
     "lemmax/gram-softmax-full-rank",
     grade="property",
     scope="up to 5 distinct integer points in dimension up to 3, scales 1/3 to 2",
-    statement="3ddc8f3b71c47da9",
+    statement="64e7caac6bb780b3",
 )
 @given(points, st.sampled_from((Fraction(1, 3), Fraction(1), Fraction(2))))
 def test_softmax_of_a_gram_matrix_has_full_rank(
@@ -131,13 +132,17 @@ def test_proposition_3_7_spanning_vectors() -> None:
             assert certified_rank(gram(rows)).rank == r
 
 
-@pytest.mark.claim("wong/proposition-3.7", grade="certified", statement="828fc98e934b307e")
-@pytest.mark.claim("lemmax/gram-softmax-full-rank", grade="certified", statement="3ddc8f3b71c47da9")
+@pytest.mark.claim("lemmax/gram-softmax-full-rank", grade="certified")
 def test_proposition_3_7_certified_instances(certify: Certify) -> None:
     blowup = gram_blowup(8, 2)
     certify(blowup.certificate())
     certify(blowup.softmax_rank().certificate(), ship_as="wong/proposition-3.7")
     line = gram_blowup(8, 1)  # rank one is enough for softmax
     certify(line.certificate())
-    certify(line.softmax_rank("1/7").certificate(), ship_as="lemmax/gram-softmax-full-rank")
+    certify(line.softmax_rank("1/7").certificate(), ship_as="lemmax/gram-softmax-line")
+    points = Matrix([[i] for i in range(1, 9)])
+    rank = softmax_rank(fmpq(2, 7) * (points @ points.T))
+    made = witness("lemmax/gram-softmax-full-rank", [rank.certificate()], P=points, c=fmpq(2, 7))
+    certify(made, ship_as="lemmax/gram-softmax-full-rank")
+    assert rank.rank == 8
     assert blowup.softmax_rank().rank == line.softmax_rank("1/7").rank == 8

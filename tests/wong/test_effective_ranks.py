@@ -37,7 +37,7 @@ def representations(draw: st.DrawFn, db: Database) -> Any:
     "lemmax/effective-rank-block",
     grade="property",
     scope="databases up to 5 by 4 by 4, every block bound against random completions",
-    statement="0ffe7ec88c887098",
+    statement="72d152b3aaa60109",
 )
 @given(st.data(), databases())
 def test_block_bound_below_every_representation(sample: Sample, data: Any, db: Database) -> None:

@@ -7,10 +7,15 @@ import pytest
 from flint import fmpq
 
 from lemmax import checker
-from lemmax.constructions.wong.examples import example_2_2, example_2_4, example_3_3, figure_1
+from lemmax.constructions.wong.examples import (
+    example_2_2,
+    example_2_4,
+    example_3_3,
+    figure_1,
+    rank_of_product_witness,
+)
 from lemmax.theory import Matrix, certified_rank, memorizes, tensor_rank
 from lemmax.theory.wong.effective_ranks import effective_rank, represents
-from lemmax.theory.wong.layer import AttentionLayer, Head
 from lemmax.theory.wong.layer_tensors import layer_tensor
 
 Certify = Callable[..., checker.Verdict]
@@ -19,6 +24,12 @@ Certify = Callable[..., checker.Verdict]
 def doubled(tensor: list[list[list[fmpq]]]) -> list[list[list[int]]]:
     """Twice a tensor of half-integers; the rank is the same."""
     return [[[int(2 * x) for x in fibre] for fibre in line] for line in tensor]
+
+
+def integers(tensor: list[list[list[fmpq]]]) -> list[list[list[int]]]:
+    """A tensor of integers."""
+    assert all(x.q == 1 for line in tensor for fibre in line for x in fibre)
+    return [[[int(x.p) for x in fibre] for fibre in line] for line in tensor]
 
 
 def test_figure_1_has_the_facts_of_example_2_2() -> None:
@@ -61,7 +72,7 @@ def test_example_3_3_tensors_are_those_of_the_layer() -> None:
     assert Matrix.zeros(7, 7) == example.layer.W_EU
 
 
-@pytest.mark.claim("wong/example-3.3", grade="certified", statement="5447d5bbdf6a6504")
+@pytest.mark.claim("wong/example-3.3", grade="certified", statement="6314761cc7020a15")
 def test_example_3_3_ranks_and_argmax(certify: Certify) -> None:
     example = example_3_3()
     certify(example.certificate(), ship_as="wong/example-3.3")
@@ -74,39 +85,30 @@ def test_example_3_3_ranks_and_argmax(certify: Certify) -> None:
     D = [[[int(full.slice_q(q)[k, v]) for v in order] for q in ("β", "λ")] for k in rows]
     assert example.argmax() == D
     # The rank of A¹ is that of the integer tensor 2A¹.
+    assert tensor_rank(doubled(example.A), "R").rank == 4
     for name, tensor, rank in (
-        ("attention", doubled(example.A), 4),
-        ("value", doubled(example.V), 2),
-        ("product", doubled(example.AV), 3),
+        ("value", integers(example.V), 2),
+        ("product", integers(example.AV), 3),
         ("slices", D, 3),
     ):
         result = tensor_rank(tensor, "R")
         certify(result.certificate(), ship_as=f"wong/example-3.3-{name}")
         assert result.rank == rank
-    scores = certified_rank(example.W_QK)
-    certify(scores.certificate())
-    assert scores.rank == 1
+    assert certified_rank(example.W_QK).rank == 1
     # W_QK = 0 gives the same attention, one half on each position.
+    assert example.silent.W_QK(0) == Matrix.zeros(7, 7)
     for pair in (("a", "β"), ("b", "λ"), ("c", "β")):
-        for layer in (example.layer, without_scores(example.layer)):
+        for layer in (example.layer, example.silent):
             (attention,) = layer.scores(pair)
             assert attention[1, 0] == attention[1, 1]
 
 
-def without_scores(layer: AttentionLayer) -> AttentionLayer:
-    """The layer with W_Q = 0, so that W_QK = 0."""
-    (head,) = layer.heads
-    silent = Head(Matrix.zeros(*head.W_Q.shape), head.W_K, head.W_V, head.W_O)
-    return AttentionLayer(layer.tokens, layer.W_E, layer.W_U, (silent,))
-
-
-@pytest.mark.claim("wong/rank-of-product", grade="certified", statement="274fa810214b67d5")
+@pytest.mark.claim("wong/rank-of-product", grade="certified")
 def test_rank_of_product_exceeds_both_bounds(certify: Certify) -> None:
     """rank(A¹V¹) = 3 > 2 = rank V¹, over the reals."""
     example = example_3_3()
     product, factor = (tensor_rank(doubled(t), "R") for t in (example.AV, example.V))
-    certify(product.certificate(), ship_as="wong/example-3.3-product")
-    certify(factor.certificate(), ship_as="wong/example-3.3-value")
+    certify(rank_of_product_witness(), ship_as="wong/rank-of-product")
     assert product.lower == 3 > factor.upper == 2
     # and A¹V¹ is the product (6) of A¹ and V¹
     readers = range(len(example.readers))
@@ -115,7 +117,9 @@ def test_rank_of_product_exceeds_both_bounds(certify: Certify) -> None:
         assert sum(terms, fmpq(0)) == example.AV[k][q][v]
 
 
-def test_example_3_3_answers_over_the_full_vocabulary() -> None:
+def test_example_3_3_answers_over_the_full_vocabulary(certify: Certify) -> None:
     example = example_3_3()
-    assert memorizes(example.layer, example.database).holds
+    facts = memorizes(example.layer, example.database)
+    assert facts.holds
+    certify(facts.certificate(), ship_as="wong/example-3.3-facts")
     assert not memorizes(example.layer, example.database, tau="9/10").holds

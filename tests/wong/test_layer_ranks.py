@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
+from lemmax.constructions.refuting import witness
 from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
 from lemmax.theory.numbers.primes import MERSENNE_61 as P
@@ -177,7 +178,7 @@ def free_attention_ranks(sizes: Sizes, seed: int = 0) -> tuple[int, int, int]:
     "lemmax/layer-multilinear-ranks",
     grade="universal",
     scope="d_model ≤ 4, d_vo ≤ d_model, at most 2 heads, |K| ≤ 4, |Q| ≤ 3, |V| ∈ {1, 2, 4}",
-    statement="fec4f397811f3b5a",
+    statement="219bdceb0d36f2d0",
 )
 def test_flattening_ranks_with_free_attention(exhaust: Exhaust) -> None:
     exhaust(
@@ -197,7 +198,7 @@ def wide_sizes(draw: st.DrawFn) -> Sizes:
     "lemmax/layer-multilinear-ranks",
     grade="property",
     scope="random sizes with d_model and |V| ≤ 14, |K| ≤ 7, |Q| ≤ 5, at most 3 heads",
-    statement="fec4f397811f3b5a",
+    statement="219bdceb0d36f2d0",
 )
 @given(wide_sizes())
 def test_flattening_ranks_in_random_sizes(sample: Sample, sizes: Sizes) -> None:
@@ -246,9 +247,9 @@ def test_no_weights_exceed_the_generic_ranks(seed: int) -> None:
         assert max(ranks) <= rank_ceiling(sizes[0], *shape)
 
 
-@pytest.mark.claim("lemmax/layer-rank-generic", grade="certified", statement="051ea33885f8aeb3")
+@pytest.mark.claim("lemmax/layer-rank-generic", grade="certified", statement="4c17df59a0d3308d")
 @pytest.mark.claim(
-    "lemmax/layer-multilinear-ranks", grade="certified", statement="fec4f397811f3b5a"
+    "lemmax/layer-multilinear-ranks", grade="certified", statement="219bdceb0d36f2d0"
 )
 def test_generic_rank_certified_instance(certify: Certify) -> None:
     """Sizes (10, 3, 5), d_model 4, one head of d_vo 3: rank 10, where (9) says at least 7."""
@@ -256,7 +257,9 @@ def test_generic_rank_certified_instance(certify: Certify) -> None:
     layer, db = rational_layer(sizes, 3)
     tensor = layer_tensor(layer, db, masked=False)
     assert tensor.shape == (10, 3, 5)
-    certify(tensor.certificate(mode=0), ship_as="lemmax/layer-rank-generic")
+    certify(tensor.certificate(mode=0), ship_as="lemmax/layer-rank-generic-flattening")
+    for claim in ("lemmax/layer-rank-generic", "lemmax/layer-multilinear-ranks"):
+        certify(witness(claim, L=layer, D=db), ship_as=claim)
     rank = certified_rank(tensor.flattening(0)).rank
     assert rank == generic_rank(*sizes) == rank_ceiling(*sizes) == 10
     assert tensor.multilinear_ranks() == generic_multilinear_ranks(*sizes)
@@ -293,7 +296,7 @@ def test_layer_grid_has_364_layers(exhaust: Exhaust) -> None:
     grade="universal",
     direction="against",
     scope="the 364 layers of the grid, 1 to 6 queries, any number of keys and values",
-    statement="8ef99cdbf8c0c2ea",
+    statement="6b944ab80633c9fc",
 )
 def test_equation_9_fails_on_the_grid(exhaust: Exhaust) -> None:
     """The ceiling written out, not called: ρ min(|K|, |Q|) + min(|Q|, n - ρ)."""

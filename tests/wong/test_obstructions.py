@@ -11,6 +11,7 @@ from lemmax import checker
 from lemmax.constructions.wong.counterexamples import (
     exclusive_or,
     exclusive_or_layer,
+    query_key_dimension_matters,
     two_subsets,
     two_subsets_layer,
 )
@@ -31,7 +32,7 @@ def gap(e_q: Any, x_k: Any, x_q: Any, alpha: Any) -> Any:
 
 
 @pytest.mark.claim(
-    "lemmax/equality-table-needs-two-heads", grade="symbolic", statement="7f7a8bbfb158741f"
+    "lemmax/equality-table-needs-two-heads", grade="symbolic", statement="53ffbeee4de052a1"
 )
 def test_equality_table_is_impossible_for_one_head(symbolic: Symbolic) -> None:
     """All layers at once: with one head only six numbers matter, and all of them are free."""
@@ -59,7 +60,7 @@ def test_equality_table_is_possible_for_two_heads() -> None:
 
 
 @pytest.mark.claim(
-    "lemmax/uniform-attention-no-xor", grade="symbolic", statement="5ea4b54f5e10f8f3"
+    "lemmax/uniform-attention-no-xor", grade="symbolic", statement="7d72281ed9e1c007"
 )
 def test_exclusive_or_is_impossible_with_even_attention(symbolic: Symbolic) -> None:
     """Summed over heads, even attention gives f(k) + g(q); all four numbers are free."""
@@ -94,12 +95,14 @@ def test_derivative_of_three_exponential_terms_has_two() -> None:
 
 
 @pytest.mark.claim(
-    "wong/qk-insignificant", grade="certified", direction="against", statement="351d96523bde5b2c"
+    "wong/qk-insignificant", grade="certified", direction="against", statement="8eb7ebf6504bc92e"
 )
 def test_two_subsets_are_memorized_with_query_key_dimension_two(certify: Certify) -> None:
     layer, db = two_subsets_layer(), two_subsets()
     assert (layer.d_model, len(layer.heads), layer.d_vo, layer.d_qk) == (4, 1, 1, 2)
-    certify(memorizes(layer, db).certificate(), ship_as="wong/qk-insignificant")
+    certify(query_key_dimension_matters(), ship_as="wong/qk-insignificant")
+    # over the full vocabulary, too
+    certify(memorizes(layer, db).certificate(), ship_as="wong/two-subsets")
     assert len(db) == 24
 
 
