@@ -119,8 +119,9 @@ def test_mode_product_is_the_sum() -> None:
         C = tensors.mode_product(A, B)
         for i, j, m in itertools.product(range(k), range(q), range(v)):
             assert C[i][j][m] == sum(A[i][j][s] * B[s][j][m] for s in range(t))
+    A, B = (Tensor([exact(rows(rng, n, 2)), exact(rows(rng, n, 2))]) for n in (1, 2))
     with pytest.raises(NotACertificate):
-        tensors.mode_product(A, Tensor(exact(rows(rng, q + 1, v)) for _ in range(t)))
+        tensors.mode_product(A, B)
 
 
 def test_softmax_ranks_of_tensors() -> None:

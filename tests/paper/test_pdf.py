@@ -63,6 +63,7 @@ def compiled(main: Path, program: str = "pdflatex", times: int = 3) -> str:
         if os.environ.get("CI"):
             pytest.fail(f"there is no {program}: make system installs it")
         pytest.skip(f"there is no {program}: make system installs it")
+    told = ""
     for _ in range(times):
         done = subprocess.run(
             [found, "-interaction=nonstopmode", "-halt-on-error", "-no-shell-escape", main.name],
@@ -72,7 +73,8 @@ def compiled(main: Path, program: str = "pdflatex", times: int = 3) -> str:
             encoding="latin-1",
         )
         assert done.returncode == 0, done.stdout[-3000:]
-    return done.stdout
+        told = done.stdout
+    return told
 
 
 def test_the_data_say_verdict_grade_and_command(write: Write) -> None:

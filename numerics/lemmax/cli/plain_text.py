@@ -8,9 +8,7 @@ from __future__ import annotations
 import re
 import unicodedata
 
-_SYMBOLS = dict(
-    pair.split(maxsplit=1)
-    for pair in r"""
+_PAIRS: str = r"""
     to →;in ∈;times ×;ge ≥;geq ≥;le ≤;leq ≤;ne ≠;neq ≠;dots …;ldots …;cdots ⋯;cdot ·;sum Σ;prod ∏
     infty ∞;pm ±;sim ~;cap ∩;cup ∪;emptyset ∅;subseteq ⊆;subset ⊂;setminus ∖;oplus ⊕;otimes ⊗
     wedge ∧;bigwedge ⋀;perp ⊥;langle ⟨;rangle ⟩;lceil ⌈;rceil ⌉;lfloor ⌊;rfloor ⌋;ell ℓ;top ᵀ
@@ -19,9 +17,12 @@ _SYMBOLS = dict(
     alpha α;beta β;gamma γ;delta δ;epsilon ε;varepsilon ε;zeta ζ;eta η;theta θ;iota ι;kappa κ
     lambda λ;mu μ;nu ν;xi ξ;pi π;rho ρ;sigma σ;tau τ;phi φ;varphi φ;chi χ;psi ψ;omega ω;Gamma Γ
     Delta Δ;Theta Θ;Lambda Λ;Xi Ξ;Pi Π;Sigma Σ;Phi Φ;Psi Ψ;Omega Ω
-    """.replace("\n", ";").split(";")
-    if len(pair.split(maxsplit=1)) == 2
-)
+    """
+_SYMBOLS: dict[str, str] = {}
+for _pair in _PAIRS.replace("\n", ";").split(";"):
+    _name, _, _symbol = _pair.strip().partition(" ")
+    _SYMBOLS[_name] = _symbol
+del _SYMBOLS[""]
 _RELATIONS = "→∈≥≤≠⊆⊂⇒⇔↦≈≡~∉⇀"
 _BLACKBOARD = dict(zip("RQCZNFPE", "ℝℚℂℤℕ𝔽ℙ𝔼", strict=True))
 _SUPERSCRIPTS = dict(zip("0123456789+-nTᵀ*", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵀᵀ*", strict=True))

@@ -79,7 +79,7 @@ def data_file(
     ]
     badges += _others(contents.badges, ids, settings)
     judged = [b for b in badges if b.own and b.verdict != "definition"]
-    counts = dict.fromkeys((*get_args(Verdict), "stale"), 0)
+    counts: dict[str, int] = dict.fromkeys((*get_args(Verdict), "stale"), 0)
     counts |= Counter(b.verdict for b in judged) | {"claims": len(judged)}
     lines = [f"% Written by `lemmax paper {main}`: do not edit.", *(b.latex() for b in badges)]
     for name, mention in {m.name: m for m in contents.values}.items():

@@ -193,7 +193,7 @@ class Sample:
     def __init__(self, gatherer: Gatherer) -> None:
         self._gatherer = gatherer
 
-    def __call__(self, condition: object, about: object = None) -> None:
+    def __call__(self, condition: Any, about: object = None) -> None:
         """One example is decided; ``about`` is shown where it fails."""
         item = self._gatherer.running
         if item is None:

@@ -200,16 +200,14 @@ def checked_threshold(tau: Any | None) -> fmpq | None:
 
 def _decide(layer: AttentionLayer, db: Database, tau: fmpq | None) -> Memorization:
     """The decision that the layer, scaled until every fact reaches τ, memorizes the database."""
-    if tau is None:
-        decision = memorizes(layer, db)
-    else:
-        for c in _scales(tau, len(layer.tokens)):
-            decision = memorizes(layer.scaled(c), db, tau)
-            if decision.holds:
-                break
-    if not decision.holds:
-        raise AssertionError(f"the construction misses {decision.missed[0]}")
-    return decision
+    scales = (None,) if tau is None else _scales(tau, len(layer.tokens))
+    missed = None
+    for c in scales:
+        decision = memorizes(layer if c is None else layer.scaled(c), db, tau)
+        if decision.holds:
+            return decision
+        missed = decision.missed[0]
+    raise AssertionError(f"the construction misses {missed}")
 
 
 def _scales(tau: fmpq, tokens: int) -> Iterator[int]:

@@ -51,8 +51,9 @@ def cheapest(db: Database) -> Method:
     >>> cheapest(Database.from_triples([("a", "f", "x"), ("b", "f", "y")]))
     'by-predicates'
     """
-    sizes = {method: dimensions(db, method) for method in applicable(db)}
-    return min(sizes, key=lambda method: (sizes[method].parameters, sizes[method].d_model))
+    sizes: dict[Method, Dimensions] = {method: dimensions(db, method) for method in applicable(db)}
+    methods: list[Method] = list(sizes)
+    return min(methods, key=lambda method: (sizes[method].parameters, sizes[method].d_model))
 
 
 def lower_bounds(db: Database) -> tuple[str, ...]:

@@ -97,6 +97,7 @@ def gather(value: object, evidence: Evidence) -> Iterator[Step]:
         data = dict(entry)
         kind = choice(data.pop("kind", None), f"evidence[{i}].kind", tuple(_KINDS))
         check, known = _KINDS[kind]
+        text = ""
         try:
             for ok, text in check(data):
                 if not ok:
@@ -104,6 +105,9 @@ def gather(value: object, evidence: Evidence) -> Iterator[Step]:
                     return
         except Undecided as reason:
             yield Step(False, f"evidence[{i}]: undecided: {reason}")
+            return
+        if not text:
+            yield Step(False, f"evidence[{i}]: {kind}: nothing was checked")
             return
         evidence.known.setdefault(kind, []).append(known(data))
         yield Step(True, f"evidence[{i}]: {kind}: {text}")

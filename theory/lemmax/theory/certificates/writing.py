@@ -27,6 +27,7 @@ class HasFlint(Protocol):
     @property
     def flint(self) -> fmpq_mat:
         """The flint matrix."""
+        ...
 
 
 class Certificate(dict[str, Any], Typeset):

@@ -103,7 +103,8 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
     >>> worst(["passed", "skipped"]), worst([])
     ('skipped', 'not-run')
     """
-    return min(outcomes, key=_WORST.index, default="not-run")
+    worst_first: list[Outcome] = sorted(outcomes, key=_WORST.index)
+    return worst_first[0] if worst_first else "not-run"
 
 
 def merged(items: Iterable[Evidence]) -> list[Evidence]:

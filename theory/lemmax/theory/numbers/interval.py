@@ -2,9 +2,26 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import Protocol
 
 from lemmax.theory.errors import LemmaxError
+
+
+class Bounded(Protocol):
+    """What has a lower and an upper bound, as fields or as properties."""
+
+    @property
+    def lower(self) -> int: ...
+
+    @property
+    def upper(self) -> int: ...
+
+
+def in_words(bounds: Bounded) -> str:
+    """What is known, in words."""
+    if bounds.lower == bounds.upper:
+        return f"rank {bounds.lower}"
+    return f"{bounds.lower} ≤ rank ≤ {bounds.upper}"
 
 
 class Interval:
@@ -20,34 +37,22 @@ class Interval:
     lemmax.theory.errors.LemmaxError: The rank lies between 2 and 3: no certificate.
     """
 
-    if TYPE_CHECKING:  # fields of some subclasses, properties of others
-
-        @property
-        def lower(self) -> int:
-            """At least this."""
-
-        @property
-        def upper(self) -> int:
-            """At most this."""
-
     @property
-    def rank(self) -> int | None:
+    def rank(self: Bounded) -> int | None:
         """The rank, or None while the bounds differ."""
         return self.lower if self.lower == self.upper else None
 
-    def _sentence(self) -> str:
+    def _sentence(self: Bounded) -> str:
         """What is known, in words."""
-        if self.rank is not None:
-            return f"rank {self.rank}"
-        return f"{self.lower} ≤ rank ≤ {self.upper}"
+        return in_words(self)
 
-    def _repr_html_(self) -> str:
-        return f"<p>{self._sentence()}</p>"
+    def _repr_html_(self: Bounded) -> str:
+        return f"<p>{in_words(self)}</p>"
 
-    def known(self, name: str) -> int:
+    def known(self: Bounded, name: str) -> int:
         """The rank, for a certificate that only an exact one has."""
-        if self.rank is None:
+        if self.lower != self.upper:
             raise LemmaxError(
                 f"The {name} lies between {self.lower} and {self.upper}: no certificate."
             )
-        return self.rank
+        return self.lower
