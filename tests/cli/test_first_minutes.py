@@ -135,7 +135,7 @@ def test_latex_says_what_python_says(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert r"\operatorname{rank}\operatorname{softmax}\left(\begin{pmatrix} 1 & 0" in out
     out = lemmax(capsys, "export", "wong/argmax-rank-one")[1]
     assert r"\texttt{rank(argmax(M)) = 3 \textgreater{} 2}" in out
-    out = lemmax(capsys, "export", "wong/example-2.2")[1]
+    out = lemmax(capsys, "export", "wong/example-2.2-rank")[1]
     assert tensor_rank(Database.read(FIGURE_1)).formula() in out
     assert out.count(r"\otimes") == 10
     assert "terms" not in out

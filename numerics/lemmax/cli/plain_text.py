@@ -37,7 +37,7 @@ _MATHS = re.compile(r"\\\((.*?)\\\)|\\\[(.*?)\\\]|\$([^$]+)\$", re.DOTALL)
 
 
 def plain_text(text: str) -> str:
-    r"""A text with formulas between ``\(`` and ``\)``, as a terminal shows it.
+    r"""A text with formulas of LaTeX, as a terminal shows it.
 
     >>> print(plain_text(r"If \(\operatorname{rank}M\le 2\) then \(M\in\mathbb R^{n\times n}\)."))
     If rank M ≤ 2 then M ∈ ℝ^(n × n).

@@ -11,6 +11,6 @@ from lemmax.constructions.capacity.bits import (
     counting_bound,
     knowledge,
 )
-from lemmax.constructions.capacity.cities import cities
+from lemmax.constructions.capacity.geonames import cities
 
 __all__ = ["TRAINED", "Capacity", "capacities", "cities", "counting_bound", "knowledge"]

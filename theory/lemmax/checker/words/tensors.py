@@ -99,10 +99,11 @@ def rank_of_softmax(M: Matrix, evidence: Evidence) -> Real:
 
 
 def softmax_tensor_rank(T: Tensor) -> Real:
-    """Bounds of the rank over R of the softmax of every fibre T_kq:.
+    """Bounds of the rank over R of the softmax of every fibre ``T_kq:``.
 
     Below: the flattenings, whose entries are rational functions of a transcendental number, mod a
-    prime at a point. Above: sums of ranks of slices T_k:: and T_:q:, and products of two sizes.
+    prime at a point. Above: sums of ranks of slices ``T_k::`` and ``T_:q:``, and products of two
+    sizes.
     """
     p, z = 2**61 - 1, 3**37
     (exponents,), _ = cleared_all([fibres(T)])
