@@ -77,14 +77,6 @@ def carries(certificate: Mapping[str, Any], claim: Claim) -> bool:
     return (hypotheses, end) == ([a.strip() for a in assumed], parts["end"].strip())
 
 
-def awaits_formal_statement(claim: Claim) -> bool:
-    """Lenient, to be deleted: a claim of lemmax's own catalogue that is not yet formal.
-
-    Until it is, a certificate of another kind counts for it.
-    """
-    return claim.formal is None and claim.paper in ("wong", "dana", "mahdavi", "lemmax")
-
-
 def counts(earned: Earned, evidence: Evidence, catalogue: Catalogue) -> bool:
     """Whether what was earned is about the claim of the evidence, in its direction and grade."""
     if earned.grade != evidence.grade:
@@ -96,7 +88,7 @@ def counts(earned: Earned, evidence: Evidence, catalogue: Catalogue) -> bool:
     used = nx.descendants(catalogue.graph, claim.id) if gap else set()
     if earned.about is not None and earned.about != claim.id and earned.about not in used:
         return False
-    return earned.grade != "certified" or earned.bound or awaits_formal_statement(claim)
+    return earned.grade != "certified" or earned.bound
 
 
 def credited(

@@ -163,12 +163,7 @@ def _strongest(grades: Iterable[Grade]) -> Grade:
 
 def repair_counts(claim: Claim) -> bool:
     """Whether a claim says why its repair repairs it."""
-    return claim.repair is not None or repair_awaits_reason(claim)
-
-
-def repair_awaits_reason(claim: Claim) -> bool:
-    """Lenient, to be deleted: the repairs of lemmax's own catalogue do not all say why yet."""
-    return claim.paper in ("wong", "dana", "mahdavi", "lemmax")
+    return claim.repair is not None
 
 
 def leans_on(
