@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 
 from lemmax import checker
 from lemmax.checker import NotACertificate, check, formal_statements
+from lemmax.checker.language.reals import Interval
 
 ARGMAX = "given M: matrix; assume rank(M) == 1; conclude rank(argmax(M)) <= 2"
 SHARP = [["1", "0", "-1"], ["-1", "0", "1"], ["0", "0", "0"]]
@@ -326,3 +328,10 @@ def test_evidence_must_hold_and_be_about_an_argument() -> None:
     for bad in ([], {}, [7], [{"kind": "matrix-rank"}], [rank_evidence(shape=1)]):
         with pytest.raises(NotACertificate):
             check(good | {"evidence": bad})
+
+
+def test_bounds_that_cross_are_no_bounds() -> None:
+    """A lower bound above an upper one would make every comparison of the word true."""
+    assert Interval(Fraction(2), Fraction(2)) == Interval(Fraction(2), Fraction(2))
+    with pytest.raises(NotACertificate, match="contradict"):
+        Interval(Fraction(3), Fraction(2))

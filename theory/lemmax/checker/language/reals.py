@@ -25,6 +25,11 @@ class Interval:
     low: Bound
     high: Bound
 
+    def __post_init__(self) -> None:
+        # Bounds that cross would make every comparison true: no answer then, rather than that.
+        if self.low is not None and self.high is not None and self.low > self.high:
+            refuse("A comparison", f"rests on bounds that contradict each other: {self}")
+
     def __str__(self) -> str:
         left = "(-oo" if self.low is None else f"[{brief(self.low)}"
         return f"{left}, oo)" if self.high is None else f"{left}, {brief(self.high)}]"
