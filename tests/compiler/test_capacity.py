@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from lemmax.constructions.capacity import capacities, cities, counting_bound
+from lemmax.constructions.capacity import capacities, counting_bound
 from lemmax.constructions.capacity.bits import Sizes
 from lemmax.constructions.compiler import compile_database
 from lemmax.theory import Database
@@ -50,15 +50,6 @@ def test_counts_are_those_of_compiled_layers() -> None:
 def test_the_counting_bound_is_the_number_of_finite_values() -> None:
     bits = [round(counting_bound(1, FORMATS[name]), 3) for name in ("bfloat16", "float16")]
     assert bits == [15.994, 15.954]
-
-
-def test_cities_are_held_in_bfloat16() -> None:
-    torch = pytest.importorskip("torch")
-    db = cities()
-    assert len(db) > 90_000
-    compiled = compile_database(db, dtype="bfloat16")
-    some = torch.from_numpy(compiled.facts[::200])
-    assert compiled.to_torch().misses(some) == 0  # type: ignore[operator]
 
 
 def test_the_command(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

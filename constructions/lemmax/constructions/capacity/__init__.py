@@ -12,5 +12,14 @@ from lemmax.constructions.capacity.bits import (
     knowledge,
 )
 from lemmax.constructions.capacity.geonames import cities
+from lemmax.constructions.capacity.tables import random_table
 
-__all__ = ["TRAINED", "Capacity", "capacities", "cities", "counting_bound", "knowledge"]
+__all__ = [
+    "TRAINED",
+    "Capacity",
+    "capacities",
+    "cities",
+    "counting_bound",
+    "knowledge",
+    "random_table",
+]

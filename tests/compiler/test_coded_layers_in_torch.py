@@ -1,0 +1,88 @@
+"""Layers by codes as torch, TransformerLens and safetensors' own reader make of them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from lemmax.constructions import compile_database
+from lemmax.constructions.capacity import cities, random_table
+from lemmax.constructions.compiler import save
+from lemmax.constructions.compiler.by_codes import by_codes, fact_numbers
+from lemmax.numerics.twins.coded import TorchCodedLayer
+from lemmax.theory.formats import FORMATS
+
+FORMS = [
+    ("bfloat16", None),
+    ("bfloat16", "float32"),
+    ("float16", None),
+    ("float16", "float32"),
+    ("float32", None),
+]
+
+
+@pytest.mark.parametrize(("dtype", "logits"), FORMS)
+@pytest.mark.parametrize(
+    "sizes", [(30, 3, 10), (600, 3, 1500), (150, 16, 2200), (900, 1, 560), (40, 2, 2)]
+)
+def test_torch_recalls_every_fact(
+    dtype: str, logits: str | None, sizes: tuple[int, int, int]
+) -> None:
+    compiled = compile_database(random_table(*sizes, gaps=7), dtype=dtype, logits=logits)
+    facts = torch.from_numpy(compiled.facts)
+    for fused in (False, True):
+        module = TorchCodedLayer.from_coded(compiled.coded, fused=fused)
+        assert module.W_E.dtype == getattr(torch, dtype)
+        assert module.misses(facts) == 0
+
+
+@pytest.mark.parametrize("size", [20_000, 60_000])
+def test_torch_recalls_large_tables(size: int) -> None:
+    db = random_table(size // 3, 3, size)
+    for logits in (None, "float32"):
+        compiled = compile_database(db, dtype="bfloat16", logits=logits)
+        some = torch.from_numpy(compiled.facts[:: size // 600])
+        assert TorchCodedLayer.from_coded(compiled.coded).misses(some) == 0
+
+
+def test_cities_are_held_in_bfloat16() -> None:
+    db = cities()
+    assert len(db) > 90_000
+    compiled = compile_database(db, dtype="bfloat16")
+    some = torch.from_numpy(compiled.facts[::200])
+    assert TorchCodedLayer.from_coded(compiled.coded).misses(some) == 0
+
+
+def test_torch_misses_codes_that_floats_confuse(confused: Any) -> None:
+    db = confused.database
+    layer = by_codes(db, confused.code, confused.arithmetic)
+    assert TorchCodedLayer.from_coded(layer).misses(torch.from_numpy(fact_numbers(db))) > 0
+
+
+def test_formats_round_as_torch_does() -> None:
+    from fractions import Fraction
+
+    words = np.random.default_rng(0).integers(0, 2**32, 3000, dtype=np.uint32)
+    floats = words.view(np.float32)
+    floats = floats[np.isfinite(floats) & (np.abs(floats) < 6e4)]
+    for name in ("bfloat16", "float16"):
+        theirs = torch.from_numpy(floats).to(getattr(torch, name)).double().numpy()
+        ours = [float(FORMATS[name].round(Fraction(float(x)))) for x in floats]
+        assert (theirs == ours).all()
+
+
+def test_safetensors_libraries_read_the_arrays(tmp_path: Path) -> None:
+    from safetensors.torch import load_file
+
+    compiled = compile_database(random_table(20, 3, 12), dtype="bfloat16")
+    save(compiled, tmp_path / "layer.json")
+    tensors = load_file(tmp_path / "layer.safetensors")
+    assert tensors["W_E"].dtype == torch.bfloat16
+    assert (tensors["W_E"].double().numpy() == compiled.coded.W_E).all()
+    names = json.loads(bytes(tensors["tokens"].tolist()))
+    assert names == list(map(str, compiled.coded.tokens))
