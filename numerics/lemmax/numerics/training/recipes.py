@@ -178,6 +178,7 @@ RECIPES: dict[str, Recipe] = {
         _DANA_CODE,
         # The public code's comparison with an MLP draws batches of 2^10.
         _DANA_CODE.changed(name="dana-code-mlp", batch=1024, pool=65_536),
+        _DANA_CODE.changed(name="dana-code-mlp-16384", steps=16_384, batch=1024, pool=262_144),
         _DANA_CODE.changed(name="dana-full", batch=None, pool=None, last_batches=0, steps=2000),
         Recipe(
             name="mahdavi-code",

@@ -2,8 +2,12 @@
 
 At the place of H heads of dimension d stands one such head with an MLP of width 2 d (H - 1), whose
 number of parameters differs by its biases alone. The public code trains 16,384 batches of 1,024
-pairs of N = 70 tokens, at seven sizes. Here are four of them with the 4,096 batches of 256 of the
-other figures, and three at d = 10 with 4,096 batches of 1,024.
+pairs of N = 70 tokens, at seven sizes: the study ``AUTHORS``. Its pool is a guess, 64 epochs as in
+the other figures; it has 53 samples for each pair. Beside it are shorter runs: four sizes with the
+4,096 batches of 256 of the other figures, and three at d = 10 with 4,096 batches of 1,024.
+
+Fixed before ``AUTHORS`` was trained: its rows are judged by :func:`advantage` and the limit
+``EQUAL``, as those of the shorter runs are.
 """
 
 from __future__ import annotations
@@ -52,6 +56,11 @@ LONG = Study(
     "dana-mlp-long",
     recipe("dana-code-mlp"),
     repeated(_points((10,), (1, 6, 16)), 1, repetitions=3),
+)
+AUTHORS = Study(
+    "dana-mlp-authors",
+    recipe("dana-code-mlp-16384"),
+    repeated(_points(DIMENSIONS, HEAD_COUNTS), 1, repetitions=3),
 )
 
 

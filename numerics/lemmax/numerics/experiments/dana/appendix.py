@@ -1,0 +1,51 @@
+"""Figures 1 and 2 of Dana, Pydi and Chevaleyre by the recipe of their Appendix B, and at other d_h.
+
+The text trains on 1,000 batches of 1,024 pairs for ten epochs with Adam at 1e-3, twice; the public
+code, whose recipe the other modules use, does not. Here the sizes of both figures are trained as
+the text says, and the sweep over H of Figure 1(a) also at d_h = 4 and 7, by the code's recipe.
+
+What is asked of these rows was fixed before they were trained. Each claim is judged by the same
+function, with the same limits, as under the code's recipe. Figure 1(a) says that growth in H is
+linear for a fixed d_h, so at each d_h the curve below saturation must be straight by the limits of
+:func:`lemmax.numerics.experiments.studies.linear`.
+"""
+
+from __future__ import annotations
+
+from lemmax.numerics.experiments.dana.curves import HEAD_COUNTS, RECIPE, N, as_coded, repeated
+from lemmax.numerics.experiments.studies import Study
+from lemmax.numerics.training.configurations import Dana
+from lemmax.numerics.training.recipes import recipe
+
+TEXT = recipe("dana-text")
+TWICE = 2  # the text trains each model twice
+HEADS = Study(
+    "dana-text-heads", TEXT, repeated([as_coded(N, 10, 10, H) for H in HEAD_COUNTS], 1, TWICE)
+)
+HEAD_DIMENSION = Study(
+    "dana-text-head-dimension",
+    TEXT,
+    repeated(
+        [as_coded(N, 10, d_h, 20) for d_h in range(1, 11)]
+        + [Dana(N, 10, d_h, 20, "per-head") for d_h in (1, 2, 4, 6, 8, 10)],
+        1,
+        TWICE,
+    ),
+)
+DIMENSION = Study(
+    "dana-text-dimension", TEXT, repeated([as_coded(N, d, 10, 20) for d in range(5, 16)], 1, TWICE)
+)
+COEFFICIENT = Study(  # d = 10 is in HEADS
+    "dana-text-coefficient",
+    TEXT,
+    repeated(
+        [as_coded(N, d, d, H) for d in (*range(3, 10), *range(11, 14)) for H in HEAD_COUNTS],
+        1,
+        TWICE,
+    ),
+)
+HEADS_AT = Study(  # d_h = 10 is in dana-heads
+    "dana-heads-at",
+    RECIPE,
+    repeated([as_coded(N, 10, d_h, H) for d_h in (4, 7) for H in HEAD_COUNTS], 1, 3),
+)
