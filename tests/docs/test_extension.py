@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,20 @@ title = "argmax of rank one"
 statement = '''
 \(\operatorname{rank}\operatorname{argmax}M\le2\) if \(\operatorname{rank} M=1\).
 '''
+place = "Section 1"
+source = "text"
+reading = "Ranks are over the rationals."
+quote = "it is easy to see"
+hedge = "“easy”"
+counterexample = "Rows of all three signs."
+holds_as = ["mine/other"]
+
+[[claim]]
+id = "mine/other"
+kind = "A"
+number = "text"
+title = "the other reading"
+statement = "At most three."
 place = "Section 1"
 source = "text"
 
@@ -58,7 +73,8 @@ def test_one_line_gives_table_pages_graph_errata_and_certificates(tmp_path: Path
         "test_mine.py::test_lemma",
         certificates=("mine/lemma.json",),
     )
-    ledger = build_ledger(load_claims([tmp_path / "claims.toml"]), [evidence])
+    holding = Evidence("mine/other", "kernel", "for", "test_mine.py::test_other")
+    ledger = build_ledger(load_claims([tmp_path / "claims.toml"]), [evidence, holding])
     (tmp_path / "ledger.json").write_text(to_json(ledger), encoding="utf-8")
     (docs / "conf.py").write_text('extensions = ["lemmax.sphinx"]\n', encoding="utf-8")
     (docs / "index.md").write_text("# Mine\n\n```{ledger-summary}\n```\n", encoding="utf-8")
@@ -75,6 +91,17 @@ def test_one_line_gives_table_pages_graph_errata_and_certificates(tmp_path: Path
     page = (out / "claims" / "index.html").read_text("utf-8")
     for part in ("lx-table", "lx-graph-data", "Errata: mine"):
         assert part in page
+    said = page.partition("Errata: mine")[2]
+    told = (
+        "easy to see",
+        "caution",
+        "As we read it",
+        "over the rationals",
+        "all three",
+        "At most three",
+    )
+    for earlier, later in itertools.pairwise(told):
+        assert said.index(earlier) < said.index(later)
     summary = (out / "index.html").read_text("utf-8")
     assert 'href="claims/index.html#paper=mine&amp;verdict=refuted"' in summary
     for name in ("lemmax.css", "ledger.js", "graph.js"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import re
@@ -14,11 +15,12 @@ import pytest
 
 from lemmax.cli import main as lemmax
 from lemmax.constructions import shipped
+from lemmax.paper.errata import errata_of, read_letter
 from lemmax.paper.letter_files import letter_html, letter_latex
-from lemmax.paper.letters import _words, read_letter
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.records import read_ledger
+from lemmax.theory.ledger.records import read_ledger, to_json
+from lemmax.theory.ledger.verdicts import Evidence, build_ledger
 
 PAPERS = ("wong", "dana")
 
@@ -35,10 +37,11 @@ def test_who_is_in_the_letter_follows_from_the_ledger(key: str) -> None:
     }
     letter = read_letter(key)
     assert {e.claim.id for e in letter.errata} == wrong
-    assert set(_words(key)) == wrong  # no words for what is not refuted
+    # no words to authors about what is not refuted
+    assert {c.id for c in load_claims() if c.paper == key and c.quote} == wrong
     for erratum in letter.errata:
         assert erratum.commands
-        promised = {*erratum.words.holds_as, *filter(None, [erratum.claim.repaired_by])}
+        promised = {*erratum.claim.holds_as, *filter(None, [erratum.claim.repaired_by])}
         if record[erratum.claim.id]["verdict"] == "repaired":
             assert {c.id for c in erratum.holds} == promised
         assert {record[c.id]["verdict"] for c in erratum.holds} <= {"holds"}
@@ -48,13 +51,62 @@ def test_who_is_in_the_letter_follows_from_the_ledger(key: str) -> None:
 def test_quotations_are_short_and_hedged_sentences_come_last(key: str) -> None:
     letter = read_letter(key)
     for erratum in letter.errata:
-        words = re.sub(r"\\\(.*?\\\)|\\\[.*?\\\]", "x", erratum.words.quote).split()
+        words = re.sub(r"\\\(.*?\\\)|\\\[.*?\\\]", "x", erratum.claim.quote or "").split()
         assert 1 <= len(words) <= 40
-        assert len(erratum.words.counterexample.split()) >= 8
-    hedged = [e.words.hedged for e in letter.errata]
+        assert len((erratum.claim.counterexample or "").split()) >= 8
+    hedged = [e.claim.hedge is not None for e in letter.errata]
     assert hedged == sorted(hedged)
     weights = [e.weight for e in letter.errata]
     assert weights == sorted(weights)
+
+
+@pytest.mark.parametrize("key", PAPERS)
+def test_what_the_paper_leans_on_more_is_graver(key: str) -> None:
+    """Theorems first, the text last; among equals the one that more of the paper rests on."""
+    plain = [e for e in read_letter(key).errata if not e.claim.hedge]
+    text = [e.claim.number == "text" for e in plain]
+    assert text == sorted(text)
+    for one, other in itertools.pairwise(plain):
+        if one.weight[:3] == other.weight[:3]:
+            assert one.leaning >= other.leaning
+
+
+def test_what_nobody_read_in_the_paper_is_kept_apart() -> None:
+    assert errata_of("mahdavi")
+    assert not any(e.addressed for e in errata_of("mahdavi"))
+    assert all(e.addressed for e in read_letter("dana").errata)
+
+
+CLAIMS = """
+[paper]
+key = "mine"
+title = "Ranks"
+authors = "A. Author"
+
+[[claim]]
+id = "mine/lemma"
+kind = "A"
+number = "Lemma 1"
+title = "argmax of rank one"
+statement = "The rank is at most 2."
+place = "Section 1"
+source = "text"
+"""
+
+
+def test_a_letter_from_another_project(tmp_path: Path) -> None:
+    (tmp_path / "claims.toml").write_text(CLAIMS, encoding="utf-8")
+    against = Evidence("mine/lemma", "certified", "against", "t.py::t")
+    ledger = build_ledger(load_claims([tmp_path / "claims.toml"]), [against])
+    (tmp_path / "ledger.json").write_text(to_json(ledger), encoding="utf-8")
+    places = ([tmp_path / "claims.toml"], tmp_path / "ledger.json")
+    with pytest.raises(LemmaxError, match=r"no words on mine/lemma: its claim has no quote\."):
+        read_letter("mine", *places)
+    words = 'quote = "rank at most two"\ncounterexample = "It is 3."\nhedge = "“easily”"\n'
+    (tmp_path / "claims.toml").write_text(CLAIMS + words, encoding="utf-8")
+    letter = letter_latex(read_letter("mine", *places))
+    for part in ("``rank at most two''", "It is 3.", "``easily''", "pytest t.py"):
+        assert part in letter
 
 
 def test_the_gravest_comes_first() -> None:
@@ -133,8 +185,8 @@ def test_the_page_says_the_same(key: str) -> None:
     assert page.open == []
     assert page.sections == [e.claim.id for e in letter.errata]
     for erratum in letter.errata:
-        assert erratum.words.quote in page.text
-        assert erratum.words.counterexample.strip() in page.text
+        assert (erratum.claim.quote or "no quote") in page.text
+        assert (erratum.claim.counterexample or "none").strip() in page.text
         assert all(c.statement.strip() in page.text for c in erratum.holds)
     assert "<script" not in letter_html(letter)
     assert '<script defer src="m&quot;.js">' in letter_html(letter, 'm".js')
@@ -150,5 +202,6 @@ def test_json(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize("key", PAPERS)
 def test_the_letter_counts_what_stands(key: str) -> None:
     record = read_ledger(shipped.LEDGER).claims.values()
-    standing = sum(c["paper"] == key and c["verdict"] in ("holds", "reproduced") for c in record)
+    read = [c for c in record if c["paper"] == key and c["source"] == "text"]
+    standing = sum(c["verdict"] in ("holds", "reproduced") for c in read)
     assert f", {standing} stand as you wrote them" in letter_latex(read_letter(key))

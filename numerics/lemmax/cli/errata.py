@@ -9,6 +9,7 @@ from typing import Annotated
 
 import typer
 
+from lemmax.cli.ledger import LedgerFile, project_of
 from lemmax.cli.terminal import AsJson
 
 
@@ -30,29 +31,33 @@ def errata(
     mathjax: Annotated[
         str | None, typer.Option(help="The address of MathJax, to set the formulas of the page.")
     ] = None,
+    ledger: LedgerFile = None,
     as_json: AsJson = False,
 ) -> None:
     """The errata of a paper as a letter to its authors, the gravest first.
 
-    Only statements that were read in the paper itself are addressed to its authors.
+    Only statements that were read in the paper itself are addressed to its authors. Their words
+    stand in the claims file: quote, counterexample, hedge, holds_as, repair.
 
     Examples: `lemmax errata dana -o letter.tex`, `lemmax errata wong --format html -o letter.html`
     """
     from lemmax.constructions.exports import write_bytes
+    from lemmax.paper.errata import read_letter
     from lemmax.paper.letter_files import letter_html, letter_latex
-    from lemmax.paper.letters import read_letter
 
-    letter = read_letter(paper)
+    places = project_of(ledger)
+    letter = read_letter(paper, places.claims, places.ledger)
     if as_json:
         entries = [
             {
                 "claim": e.claim.id,
-                "quote": e.words.quote,
+                "quote": e.claim.quote,
+                "hedge": e.claim.hedge,
                 "statement": e.claim.statement.strip(),
                 "reading": e.claim.reading,
-                "counterexample": e.words.counterexample.strip(),
-                "hedged": e.words.hedged,
+                "counterexample": (e.claim.counterexample or "").strip(),
                 "holds": [c.id for c in e.holds],
+                "repair": e.claim.repair,
                 "grade": e.grade,
                 "commands": list(e.commands),
             }

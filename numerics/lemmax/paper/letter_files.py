@@ -6,7 +6,7 @@ import html
 import re
 from collections.abc import Iterator
 
-from lemmax.paper.letters import Erratum, Letter
+from lemmax.paper.errata import Erratum, Letter
 from lemmax.theory.latex import latex_text
 
 _FORMULA = re.compile(r"\\\(.+?\\\)|\\\[.+?\\\]", re.DOTALL)
@@ -73,7 +73,7 @@ def letter_latex(letter: Letter) -> str:
     ]
     hedged = False
     for number, erratum in enumerate(letter.errata, 1):
-        if erratum.words.hedged and not hedged:
+        if erratum.claim.hedge and not hedged:
             hedged = True
             lines += ["", r"\bigskip", text_latex(HEDGED)]
         lines += ["", *_entry_latex(number, erratum)]
@@ -119,20 +119,29 @@ def _heading(erratum: Erratum) -> str:
 def _parts(erratum: Erratum) -> Iterator[tuple[str, str]]:
     """What an entry says, each part with the words that introduce it."""
     claim = erratum.claim
-    yield "In print:", f"“{erratum.words.quote.strip()}”"
+    yield "In print:", f"“{(claim.quote or '').strip()}”"
+    if claim.hedge:
+        yield "Your caution:", sentence(claim.hedge)
     yield "As we read it:", claim.statement.strip()
     if claim.reading:
         yield "On this reading:", claim.reading.strip()
-    if erratum.gap:
-        yield "The gap in the proof:", erratum.words.counterexample.strip()
-    else:
-        yield "Why not:", erratum.words.counterexample.strip()
+    told = (claim.counterexample or "").strip()
+    yield ("The gap in the proof:" if erratum.gap else "Why not:"), told
     for holding in erratum.holds:
-        repair = holding.id == claim.repaired_by
-        yield (
-            f"What holds, as a repair ({holding.id}):" if repair else f"What holds ({holding.id}):",
-            holding.statement.strip(),
-        )
+        word = "A repair, which holds" if holding.id == claim.repaired_by else "What holds"
+        yield f"{word} ({holding.id}):", holding.statement.strip()
+        if holding.id == claim.repaired_by and claim.repair:
+            yield "What the repair changes:", sentence(claim.repair)
+
+
+def sentence(text: str) -> str:
+    """A text that ends like a sentence.
+
+    >>> sentence("another constant")
+    'another constant.'
+    """
+    said = text.strip()
+    return said if said.endswith((".", "!", "?", "\\]")) else f"{said}."
 
 
 STYLE = """body{font:1rem/1.55 Georgia,serif;max-width:44rem;margin:2rem auto;padding:0 1rem}
@@ -160,7 +169,7 @@ def letter_html(letter: Letter, mathjax: str | None = None) -> str:
     ]
     hedged = False
     for number, erratum in enumerate(letter.errata, 1):
-        if erratum.words.hedged and not hedged:
+        if erratum.claim.hedge and not hedged:
             hedged = True
             lines.append(f"<hr><p>{text_html(HEDGED)}</p>")
         lines.append(

@@ -1,16 +1,27 @@
-"""What an author would want to know: refuted and repaired statements of one paper."""
+"""What an author would want to know: refuted and repaired statements, the gravest first."""
 
 from __future__ import annotations
 
 import html
 import posixpath
+from collections.abc import Iterator
 
+from lemmax.paper.errata import Erratum, errata_of
 from lemmax.sphinx.bases import Generated
 from lemmax.sphinx.claim_pages import folded_source, formal_statements
 from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.sites import Site
-from lemmax.sphinx.words import SOURCES, Entry, heading
+from lemmax.sphinx.words import SOURCES, heading
 from lemmax.theory.ledger.proofs import read_proof
+
+HEDGED = (
+    "*The paper hedges the sentences below, as a guess, an expectation or an observation. It does "
+    "not assert them in the form that is decided here; a reader may.*"
+)
+ELSEWHERE = (
+    "*The statements below were not read in the paper itself. They may differ from what it says "
+    "and are addressed to nobody.*"
+)
 
 
 class Errata(Generated):
@@ -22,83 +33,103 @@ class Errata(Generated):
     def markdown(self) -> str:
         site = self.site
         key, origin = self.arguments[0], self.env.docname
-        lines: list[str] = []
-        for e in site.entries.values():
-            if e["paper"] == key and e["verdict"] in ("refuted", "repaired"):
-                lines += _erratum(site, e, origin)
-        if not lines:
+        errata = errata_of(key, site.claims, site.ledger)
+        if not errata:
             return "Nothing of this paper is refuted at present."
+        read = [e for e in errata if e.addressed or e.claim.source == key]
+        groups = (
+            ("", [e for e in read if not e.claim.hedge]),
+            (HEDGED, [e for e in read if e.claim.hedge]),
+            (ELSEWHERE, [e for e in errata if e not in read]),
+        )
+        lines: list[str] = []
+        for told, group in groups:
+            lines += [told, ""] if told and group else []
+            for erratum in group:
+                lines += _erratum(site, erratum, origin)
         return "\n".join(lines)
 
 
-def _erratum(site: Site, entry: Entry, origin: str) -> list[str]:
-    against = [
-        i
-        for i in entry["evidence"]
-        if i["direction"] in ("against", "gap") and i["outcome"] == "passed"
-    ]
-    gap = not any(i["direction"] == "against" for i in against)
-    where = f"{entry['place']}; {SOURCES.get(entry['source'], entry['source'])}"
-    lines = [
-        f"### {markdown(heading(entry))}",
-        "",
-        f"{site.link(entry['id'], origin)} · {where}",
-        "",
-        "**Statement.**",
-        "",
-        ":::{container} lx-statement",
-        markdown(entry["statement"]),
-        ":::",
-        "",
-    ]
-    if gap:
-        lines += ["**The printed proof has a gap**; the statement itself is not refuted.", ""]
-    for item in against:
+def _erratum(site: Site, erratum: Erratum, origin: str) -> Iterator[str]:
+    claim, entry = erratum.claim, site.entries[erratum.claim.id]
+    where = f"{claim.place}; {SOURCES.get(claim.source, claim.source)}"
+    yield f"### {markdown(heading(entry))}"
+    yield ""
+    yield f"{site.link(claim.id, origin)} · {markdown(where)}"
+    yield ""
+    if claim.quote:
+        yield from _said("In print", f"“{claim.quote.strip()}”", "lx-quote")
+    if claim.hedge:
+        yield f"**The paper's caution.** {markdown(claim.hedge.strip())}"
+        yield ""
+    yield from _said("As we read it", claim.statement, "lx-statement")
+    if claim.reading:
+        yield f"**On this reading.** {markdown(claim.reading.strip())}"
+        yield ""
+    if erratum.gap:
+        yield "**The printed proof has a gap**; the statement itself is not refuted."
+        yield ""
+    if claim.counterexample:
+        word = "The gap" if erratum.gap else "Why not"
+        yield f"**{word}.** {markdown(claim.counterexample.strip())}"
+        yield ""
+    yield from _shown(site, erratum, origin)
+    for holding in erratum.holds:
+        repair = holding.id == claim.repaired_by
+        link = site.link(holding.id, origin, heading(site.entries[holding.id]))
+        yield f"**{'Repair' if repair else 'What holds'}.** {link}"
+        yield ""
+        yield ":::{container} lx-statement"
+        yield markdown(holding.statement.strip())
+        yield ":::"
+        yield ""
+        if repair and claim.repair:
+            yield f"What the repair changes: {markdown(claim.repair.strip())}"
+            yield ""
+
+
+def _said(word: str, text: str, style: str) -> Iterator[str]:
+    yield from (f"**{word}.**", "", f":::{{container}} {style}", markdown(text.strip()), ":::", "")
+
+
+def _shown(site: Site, erratum: Erratum, origin: str) -> Iterator[str]:
+    """The evidence: what the checker says, a written argument, or the test; and how to run it."""
+    here = posixpath.dirname(origin) or "."
+    proofs = []
+    for item in erratum.evidence:
         proof = site.proof_page(item["test"])
         if proof is not None:
-            target = posixpath.relpath(proof, posixpath.dirname(origin) or ".")
-            lines += [f"**Why.** [A written argument]({target}), step by step.", ""]
+            proofs.append(site.root / item["test"])
+            target = posixpath.relpath(proof, here)
+            yield f"**In full.** [A written argument]({target}), step by step."
+            yield ""
         elif not item.get("certificates"):
-            lines += [
-                f"**Counterexample** ({item['grade']}). {markdown(site.words_of(item['test']))}",
-                "",
-            ]
+            if not erratum.claim.counterexample:
+                words = markdown(site.words_of(item["test"]))
+                yield f"**Counterexample** ({item['grade']}). {words}"
+                yield ""
             if item["grade"] == "kernel":
-                lines += formal_statements(entry["id"])
-            lines += folded_source(site, item["test"])
-        for name in item.get("certificates", ()):
-            short = name.removesuffix(".json")
-            if short not in site.certificates:
-                continue
-            href = posixpath.relpath(f"certificates/{name}", posixpath.dirname(origin) or ".")
-            steps = site.checked(short)["steps"]
-            lines += [
-                f'**Counterexample** (<a download href="{href}">{html.escape(short)}.json</a>). '
-                "The checker says:",
-                "",
-                "```text",
-                *(step[:300] for step in steps[-6:]),
-                "```",
-                "",
-                f"Re-check: `python3 -I checker.pyz {short.rpartition('/')[2]}.json`",
-                "",
-            ]
-    if not any(i.get("certificates") for i in against):
-        tests = [i["test"] for i in against if "::" in i["test"]]
-        proofs = [site.root / i["test"] for i in against if site.proof_page(i["test"])]
+                yield from formal_statements(erratum.claim.id)
+            yield from folded_source(site, item["test"])
+    shipped = [name for name in erratum.certificates if name in site.certificates]
+    for name in shipped:
+        href = posixpath.relpath(f"certificates/{name}.json", here)
+        yield (
+            f'**Certificate** <a download href="{href}">{html.escape(name)}.json</a>. '
+            "The checker says:"
+        )
+        yield ""
+        yield "```text"
+        yield from (step[:300] for step in site.checked(name)["steps"][-6:])
+        yield "```"
+        yield ""
+        yield f"Re-check: `python3 -I checker.pyz {name.rpartition('/')[2]}.json`"
+        yield ""
+    if not shipped:
+        tests = [i["test"] for i in erratum.evidence if "::" in i["test"]]
         steps = [t for path in proofs if path.exists() for t in read_proof(path).tests]
         pages = [path.relative_to(site.root).as_posix() for path in proofs if path.exists()]
         named = tests[:1] or list(dict.fromkeys(steps))[:3] or pages[:1]
         if named:
-            lines += [f"Re-check: `pytest {' '.join(named)}`", ""]
-    if entry["repaired_by"]:
-        repair = site.entries[entry["repaired_by"]]
-        lines += [
-            f"**Repair.** {site.link(repair['id'], origin, heading(repair))}",
-            "",
-            ":::{container} lx-statement",
-            markdown(repair["statement"]),
-            ":::",
-            "",
-        ]
-    return lines
+            yield f"Re-check: `pytest {' '.join(named)}`"
+            yield ""

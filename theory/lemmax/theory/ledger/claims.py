@@ -24,6 +24,13 @@ and, all optional, what binds evidence to it::
     informal = "why there is neither a formal statement nor a theorem"
     repair = "why repaired_by repairs it: a weaker assumption, another constant or reading"
 
+and, for a statement that does not stand, what its authors are told::
+
+    quote = '''the sentence as it is printed'''
+    counterexample = '''why it does not stand, in words and numbers'''
+    hedge = "“likely”: the paper asserts less than is decided"
+    holds_as = ["dana/theorem-1-free-heads"]    # other readings or special cases, which hold
+
 The formal statement stands here and nowhere else: certificates carry it, and the checker compares.
 A claim carries no verdict: verdicts are derived from evidence
 (:mod:`lemmax.theory.ledger.verdicts`).
@@ -92,6 +99,10 @@ class Claim:
     theorems: tuple[str, ...] = ()
     informal: str | None = None
     repair: str | None = None
+    quote: str | None = None
+    counterexample: str | None = None
+    hedge: str | None = None
+    holds_as: tuple[str, ...] = ()
 
     @property
     def paper(self) -> str:
@@ -169,6 +180,7 @@ def load_claims(paths: Iterable[str | Path] = (BUILT_IN,)) -> Catalogue:
         for target in (
             *claim.uses,
             *claim.consequence_uses,
+            *claim.holds_as,
             *filter(None, (claim.repaired_by,)),
         ):
             if target not in claims:
@@ -195,9 +207,14 @@ def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
 
 _FIELDS = {f.name for f in fields(Claim)}
 _REQUIRED = ("id", "kind", "number", "title", "statement", "place", "source")
-_LISTS = {"uses": "ids", "consequence_uses": "ids", "theorems": "theorems"}
+_LISTS = {"uses": "ids", "consequence_uses": "ids", "holds_as": "ids", "theorems": "theorems"}
 # A field that says something about another one, and is nothing without it.
-_NEEDS = {"consequence": "formal", "consequence_uses": "consequence", "repair": "repaired_by"}
+_NEEDS = {
+    "consequence": "formal",
+    "consequence_uses": "consequence",
+    "repair": "repaired_by",
+    "hedge": "quote",
+}
 _THEOREM = re.compile(r"\w+\.[\w']+")
 
 
