@@ -9,21 +9,23 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from lemmax.numerics.engines.run import THRESHOLDS
-from lemmax.numerics.experiments.statistics import Estimate, Fit
 from lemmax.numerics.figures import write_figure
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.verdicts import Verdict
+
+if TYPE_CHECKING:
+    from lemmax.numerics.experiments.criteria import Asked
 
 Scale: TypeAlias = Literal["small", "paper"]
 SCALES: tuple[Scale, ...] = ("small", "paper")
@@ -62,27 +64,19 @@ class Row:
 class Judgement:
     """What the data say about a claim; no verdict where they are too few to say.
 
-    A finding that is no claim of the ledger names none: the empty string.
+    A finding that is no claim of the ledger names none: the empty string. ``asked`` has the
+    questions of a claim and what each setting measured
+    (:mod:`lemmax.numerics.experiments.criteria`).
     """
 
     claim: str
     verdict: Verdict | None
     sentence: str
+    asked: Mapping[str, Sequence[Asked]] = field(default_factory=dict)
 
 
 Rows: TypeAlias = Mapping[str, Sequence[Row]]
 SATURATED = 0.95  # from this accuracy on growth says nothing
-STRAIGHT = 0.05  # a curve that is called straight leaves its chord by less than this accuracy
-
-
-def linear(curved: Estimate, line: Fit) -> Verdict | None:
-    """Whether a claim of linear growth is reproduced: a straight curve, and R² of a line over .97.
-
-    ``curved`` says how far a quadratic fit leaves its chord. No verdict where it may or may not.
-    """
-    if curved.within(-STRAIGHT, STRAIGHT) and line.r_squared > 0.97:
-        return "reproduced"
-    return "not-reproduced" if curved.apart(-STRAIGHT, STRAIGHT) else None
 
 
 @dataclass(frozen=True)

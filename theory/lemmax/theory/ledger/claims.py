@@ -14,6 +14,7 @@ A file has a ``[paper]`` table and one ``[[claim]]`` table per statement::
     repaired_by = "lemmax/gram-integers"    # optional
     refutation = "universal"                # optional: the counterexample is "for all weights"
     reading = '''which reading is decided'''  # optional
+    sharpens = "wong/figure-3d"             # optional: our sharp reading of a hedged statement
 
 and, all optional, what binds evidence to it::
 
@@ -93,6 +94,7 @@ class Claim:
     repaired_by: str | None = None
     refutation: Refutation = "instance"
     reading: str | None = None
+    sharpens: str | None = None
     formal: str | None = None
     consequence: str | None = None
     consequence_uses: tuple[str, ...] = ()
@@ -181,7 +183,7 @@ def load_claims(paths: Iterable[str | Path] = (BUILT_IN,)) -> Catalogue:
             *claim.uses,
             *claim.consequence_uses,
             *claim.holds_as,
-            *filter(None, (claim.repaired_by,)),
+            *filter(None, (claim.repaired_by, claim.sharpens)),
         ):
             if target not in claims:
                 raise ClaimsError(
@@ -272,5 +274,9 @@ def _fits_together(where: str, table: dict[str, Any]) -> None:
         raise ClaimsError(f"{where} says why it is informal and has a formal statement or theorem.")
     if table.get("repaired_by") == table["id"]:
         raise ClaimsError(f"{where} is repaired by itself.")
+    if "sharpens" in table and "reading" not in table:
+        raise ClaimsError(f"{where} sharpens a statement and says no reading.")
+    if table.get("sharpens") == table["id"]:
+        raise ClaimsError(f"{where} sharpens itself.")
     if table["id"] in table.get("consequence_uses", ()):
         raise ClaimsError(f"{where}: its consequence leans on the claim itself.")

@@ -5,9 +5,10 @@ code, whose recipe the other modules use, does not. Here the sizes of both figur
 the text says, and the sweep over H of Figure 1(a) also at d_h = 4 and 7, by the code's recipe.
 
 What is asked of these rows was fixed before they were trained. Each claim is judged by the same
-function, with the same limits, as under the code's recipe. Figure 1(a) says that growth in H is
-linear for a fixed d_h, so at each d_h the curve below saturation must be straight by the limits of
-:func:`lemmax.numerics.experiments.studies.linear`.
+function, with the same limits, as under the code's recipe, and its verdict follows from all recipes
+by :mod:`lemmax.numerics.experiments.criteria`. Figure 1(a) says that growth in H is linear for a
+fixed d_h, so at each d_h the curve below saturation must be straight by the limits of
+:func:`lemmax.numerics.experiments.criteria.straight`.
 """
 
 from __future__ import annotations

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
+from lemmax.numerics.experiments import criteria
+from lemmax.numerics.experiments.criteria import Asked
+from lemmax.numerics.experiments.dana import appendix
 from lemmax.numerics.experiments.dana.curves import (
     HEAD_COUNTS,
     HEADS,
@@ -24,20 +28,20 @@ from lemmax.numerics.experiments.dana.curves import (
     repeated,
     repetitions,
 )
-from lemmax.numerics.experiments.statistics import bow, exponent, fit
+from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, exponent, fit, mean
 from lemmax.numerics.experiments.studies import (
     SATURATED,
     Experiment,
     Judgement,
+    Row,
     Rows,
     Study,
-    linear,
 )
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Dana
-from lemmax.theory.ledger.verdicts import Verdict
 
 CLOSE = 0.04  # the largest mean absolute difference from the authors' accuracies
+QUADRATIC = (1.5, 2.5)  # exponents that count as quadratic
 CAUSE = 0.02  # what an ablation adds to that difference if it shows the cause
 # What the code leaves out where d_h = d, put back: the ablation of the heads sweep.
 HEADS_SHARED = Study(
@@ -67,49 +71,110 @@ def heads_differences(rows: Rows) -> tuple[float, float]:
     return coded, mapped
 
 
+def sweeps(rows: Rows) -> Iterator[tuple[str, list[Row]]]:
+    """The sweeps over H that were trained, one for each recipe and d_h, with their names."""
+    for study in (HEADS, appendix.HEADS_AT, appendix.HEADS):
+        by_d_h: dict[int, list[Row]] = {}
+        for row in rows.get(study.name, ()):
+            assert isinstance(row.job.config, Dana)
+            by_d_h.setdefault(row.job.config.d_h, []).append(row)
+        for d_h, some in sorted(by_d_h.items()):
+            yield f"{study.recipe.name}, d_h = {d_h}", some
+
+
 def judge_heads(rows: Rows) -> list[Judgement]:
-    """Linear below saturation: the quadratic fit leaves its chord by at most .05."""
-    trained = rows[HEADS.name]
-    x, y = curve(trained, "H")
-    below = below_saturation(x, y)
-    line, curved = fit(x[below], y[below], 1), bow(x[below], y[below])
+    """Linear below saturation, for every recipe and d_h; and faster than the d_h of Corollary 1."""
+    lines, faster, told = {}, {}, []
+    for name, some in sweeps(rows):
+        x, y = curve(some, "H")
+        below = below_saturation(x, y)
+        line, curved = fit(x[below], y[below], 1), bow(x[below], y[below])
+        (d_h,) = {getattr(row.job.config, "d_h", 0) for row in some}
+        unit = d_h * (1 - 1 / N) / N**2  # what Corollary 2 makes of d_h associations
+        gain = Estimate(
+            *(v / unit for v in (line.leading.value, line.leading.low, line.leading.high))
+        )
+        lines[name] = criteria.straight(curved, line.r_squared)
+        faster[name] = [Asked("associations per head and d_h", gain, low=1.0)]
+        told.append(
+            f"{name}: {line.leading} a head, R² = {line.r_squared:.3f}, a quadratic fit leaves its "
+            f"chord by {curved} ({repetitions(some)})"
+        )
     gap, mapped = heads_differences(rows)
     sentence = (
-        f"Accuracy grows by {line.leading} a head (R² = {line.r_squared:.3f}, "
-        f"{repetitions(trained)}, below {SATURATED}); a quadratic fit leaves its chord by "
-        f"{curved}. "
+        f"Growth of the accuracy below {SATURATED}: {'; '.join(told)}. "
         f"Mean absolute difference from the authors' recorded curve: {gap:.3f}; it would be "
         f"{mapped:.3f} with the shared maps that their code leaves out where d_h = d."
     )
-    return [Judgement("dana/figure-1a", linear(curved, line), sentence)]
+    gains = criteria.told((name, asked.measured) for name, (asked,) in faster.items())
+    return [
+        criteria.judged("dana/figure-1a", lines, sentence),
+        criteria.judged(
+            "dana/faster-than-bound",
+            faster,
+            f"Associations gained by a head, in units of the d_h that Corollary 1 promises: "
+            f"{gains}.",
+        ),
+    ]
+
+
+def per_parameter(x: Floats, y: Floats, seed: Floats) -> Estimate:
+    """What d_h = d memorizes per parameter, less what the best smaller d_h does, in units of it.
+
+    Associations are counted by the map of Corollary 2, and parameters by Theorem 1; the mean is
+    over the repetitions.
+    """
+    leads = []
+    for s in np.unique(seed):
+        chosen = seed == s
+        sizes = x[chosen]
+        memory = (y[chosen] - 1 / N) / (1 - 1 / N) * N**2
+        each = memory / (10 * (2 + 2 * N + 4 * sizes * 20))
+        best = float(each[sizes < sizes.max()].max())
+        leads.append(float(each[sizes == sizes.max()].mean()) / best - 1)
+    return mean(leads)
 
 
 def judge_head_dimension(rows: Rows) -> list[Judgement]:
-    """Convex with shared maps, as in the code; with a map for each head, as in equation (1)?"""
+    """Convex and quadratic, with the code's maps and with those of equation (1), by each recipe.
+
+    And whether d_h = d memorizes most per parameter.
+    """
+    asked, most, told = {}, {}, []
+    for study in (HEAD_DIMENSION, appendix.HEAD_DIMENSION):
+        trained = rows.get(study.name, ())
+        for maps in ("code", "per-head") if trained else ():
+            x, y = curve(trained, "d_h", maps)
+            curved, power = bow(x, y), exponent(x, y)
+            kind = "shared maps" if maps == "code" else "a map for each head"
+            name = f"{study.recipe.name}, {kind}"
+            asked[name] = [
+                Asked("convexity", curved, low=0.0),
+                Asked("exponent", power, *QUADRATIC),
+            ]
+            seed = np.array([r.job.seed for r in trained if _mapped(r) == maps], dtype=np.float64)
+            most[name] = [Asked("lead of d_h = d", per_parameter(x, y, seed), low=0.0)]
+            told.append(f"{name}: exponent {power}, below its chord by {curved}")
     trained = rows[HEAD_DIMENSION.name]
-    told, curves = [], {}
-    for maps in ("code", "per-head"):
-        x, y = curve(trained, "d_h", maps)
-        curves[maps] = bow(x, y)
-        name = "shared maps" if maps == "code" else "a map for each head"
-        told.append(f"{name}: exponent {exponent(x, y)}, below its chord by {curves[maps]}")
-    x, y = curve(trained, "d_h")
-    gap = difference(x, y, published()["head-dimension"])
-    power = exponent(x, y)
+    gap = difference(*curve(trained, "d_h"), published()["head-dimension"])
     sentence = (
         f"{'; '.join(told)} ({repetitions(trained)}). Mean absolute difference from the authors' "
         f"recorded curve, shared maps: {gap:.3f}."
     )
-    convex = {maps: c.low > 0 for maps, c in curves.items()}
-    concave = {maps: c.high < 0 for maps, c in curves.items()}
-    verdict: Verdict | None = None
-    if all(convex.values()) and power.within(1.5, 2.5):
-        verdict = "reproduced"
-    elif convex["code"] and concave["per-head"]:
-        verdict = "recipe-dependent"
-    elif all(concave.values()):
-        verdict = "not-reproduced"
-    return [Judgement("dana/figure-1b", verdict, f"{sentence[0].upper()}{sentence[1:]}")]
+    leads = criteria.told((name, one.measured) for name, (one,) in most.items())
+    return [
+        criteria.judged("dana/figure-1b", asked, sentence),
+        criteria.judged(
+            "dana/equal-dimensions",
+            most,
+            "Associations per parameter at d_h = d = 10, relative to the best smaller d_h, less "
+            f"one: {leads}.",
+        ),
+    ]
+
+
+def _mapped(row: Row) -> str:
+    return "code" if getattr(row.job.config, "scaled", True) else "per-head"
 
 
 def draw_heads(rows: Rows, figure: Any) -> None:

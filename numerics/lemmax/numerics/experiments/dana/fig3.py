@@ -17,6 +17,8 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from lemmax.numerics.experiments import criteria
+from lemmax.numerics.experiments.criteria import EQUAL, Asked
 from lemmax.numerics.experiments.dana.curves import (
     HEAD_COUNTS,
     bounds,
@@ -29,10 +31,8 @@ from lemmax.numerics.experiments.studies import SATURATED, Experiment, Judgement
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.recipes import recipe
-from lemmax.theory.ledger.verdicts import Verdict
 
 N, DIMENSIONS = 70, (10, 7, 13)
-EQUAL = 0.05  # a mean difference in accuracy below this much counts as none
 Kind: TypeAlias = Literal["attention", "mlp"]
 
 
@@ -116,32 +116,22 @@ def advantage(rows: Sequence[Row], d: int) -> Estimate | None:
 
 
 def judge_mlp(rows: Rows) -> list[Judgement]:
-    """Equal iff the mean difference is surely below .05 in every dimension, under both recipes.
-
-    It is the recipe's if one recipe gives equality and the other does not, or if they give opposite
-    differences in one dimension.
-    """
-    told, equal, signs = [], [], []
-    for study in (SHORT, LONG):
+    """Equal: the mean difference is below .05 in every dimension, under every recipe."""
+    told, asked = [], {}
+    for study in (SHORT, LONG, AUTHORS):
+        if study.name not in rows:
+            continue
         by_d = {d: e for d in DIMENSIONS if (e := advantage(rows[study.name], d)) is not None}
         parts = ", ".join(f"{e} at d = {d}" for d, e in by_d.items())
         number = len({row.job.seed for row in rows[study.name]})
         told.append(f"{study.recipe.name} ({number} repetition{'s' * (number > 1)}): {parts}")
-        equal.append(all(e.within(-EQUAL, EQUAL) for e in by_d.values()))
-        signs.append({d: e.value > 0 for d, e in by_d.items() if e.apart(-EQUAL, EQUAL)})
+        asked[study.name] = [Asked(f"d = {d}", e, -EQUAL, EQUAL) for d, e in by_d.items()]
     own = ", ".join(f"{_published_advantage(d):.3f} at d = {d}" for d in DIMENSIONS)
     sentence = (
         "Accuracy of an MLP less that of attention heads at equal numbers of parameters, mean over "
         f"sizes below saturation: {'; '.join(told)}. The authors' recorded accuracies give {own}."
     )
-    verdict: Verdict | None = None
-    if all(equal):
-        verdict = "reproduced"
-    elif (any(equal) and any(signs)) or any(signs[1].get(d, s) != s for d, s in signs[0].items()):
-        verdict = "recipe-dependent"
-    elif all(signs):
-        verdict = "not-reproduced"
-    return [Judgement("dana/figure-3", verdict, sentence)]
+    return [criteria.judged("dana/figure-3", asked, sentence)]
 
 
 def _published_advantage(d: int) -> float:

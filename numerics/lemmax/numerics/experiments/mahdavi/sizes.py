@@ -21,26 +21,24 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from lemmax.numerics.experiments import criteria
+from lemmax.numerics.experiments.criteria import Asked
 from lemmax.numerics.experiments.statistics import Estimate, Floats, bow, fit, mean
 from lemmax.numerics.experiments.studies import (
     SATURATED,
-    STRAIGHT,
     Experiment,
     Judgement,
     Row,
     Rows,
     Scale,
     Study,
-    linear,
 )
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Mahdavi
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
-from lemmax.theory.ledger.verdicts import Verdict
 
 D, T, SMALL = 16, 400, 3
-FLAT = 0.05  # a share of T for each doubling of d_h, below which a curve counts as flat
 Size: TypeAlias = tuple[int, int, int]
 
 
@@ -119,20 +117,6 @@ def over_repetitions(
     return mean(values)
 
 
-def undecided(estimate: Estimate, limit: float, repetitions: int) -> str:
-    """Why an interval that crosses ±limit decides nothing, and how many repetitions would.
-
-    >>> undecided(Estimate(0.03, -0.01, 0.07), 0.05, 10)
-    'Undecided: the interval crosses ±0.05; at this scatter about 40 repetitions would decide.'
-    """
-    gap = abs(limit - abs(estimate.value))
-    needed = repetitions * ((estimate.high - estimate.low) / 2 / gap) ** 2
-    return (
-        f"Undecided: the interval crosses ±{limit}; at this scatter about {needed:.0f} repetitions "
-        "would decide."
-    )
-
-
 def _setting(rows: Sequence[Row]) -> str:
     number = _number(rows)
     return f"d = {D}, T = {T}, {number} repetition{'s' * (number > 1)}, recipe {RECIPE.name}"
@@ -149,31 +133,40 @@ def _counts(x: Floats, y: Floats, name: str) -> str:
 
 
 def judge_heads(rows: Rows) -> list[Judgement]:
-    """Linear below saturation: the quadratic fit leaves its chord by at most .05 of T.
+    """Linear below saturation: the slope is positive, and a line through the means has R² > .97.
 
-    R² is that of a line through the means: the scatter of single runs says nothing of the curve.
+    R² is that of the means: the scatter of single runs says nothing of the curve.
     """
-    trained = rows[HEADS.name]
+    fresh = HEADS_AGAIN.name in rows
+    trained = rows[HEADS_AGAIN.name if fresh else HEADS.name]
     x, y = curve(trained, "H")
     sizes, shares = means(x, y)
     low = sizes[shares < SATURATED]
     below = [row for row in trained if getattr(row.job.config, "H", 0) in low]
     line = fit(low, shares[shares < SATURATED], 1)
+    slope = over_repetitions(below, "H", lambda a, b: fit(a, b, 1).leading.value)
     curved = over_repetitions(below, "H", lambda a, b: bow(a, b).value)
     sentence = (
         f"Memorized, of {T}: {_counts(x, y, 'H')} ({_setting(trained)}, n = 8). "
-        "Below saturation R² "
-        f"of a line through the means is {line.r_squared:.3f}, and a quadratic fit leaves its "
-        f"chord by {curved} of T."
+        f"Below saturation a share {slope} of T more for each head, R² of a line through the means "
+        f"is {line.r_squared:.3f}, and a quadratic fit leaves its chord by {curved} of T."
     )
-    verdict = linear(curved, line)
-    if verdict is None and not curved.within(-STRAIGHT, STRAIGHT):
-        sentence = f"{sentence} {undecided(curved, STRAIGHT, _number(trained))}"
-    return [Judgement("mahdavi/linear-in-heads", verdict, sentence)]
+    asked = [
+        Asked("slope", slope, low=0.0),
+        Asked("R²", criteria.between(line.r_squared, 0.9, 0.97), low=0.97),
+    ]
+    return [_judged("mahdavi/linear-in-heads", asked, sentence, fresh)]
+
+
+def _judged(claim: str, asked: Sequence[Asked], sentence: str, fresh: bool) -> Judgement:
+    """A judgement, which data that were known before the limits were chosen do not decide."""
+    if fresh:
+        return criteria.judged(claim, {RECIPE.name: asked}, sentence)
+    return Judgement(claim, None, f"{sentence} These data are older than the limits.")
 
 
 def judge_context(rows: Rows) -> list[Judgement]:
-    """More for every doubling of n: a positive slope in log n, and every mean above the last."""
+    """More for every doubling of n: a positive slope in log n, and no mean below the last."""
     trained = rows[CONTEXT.name]
     x, y = curve(trained, "n")
     line, (_, shares) = fit(np.log2(x), y, 1), means(x, y)
@@ -181,31 +174,30 @@ def judge_context(rows: Rows) -> list[Judgement]:
         f"Memorized, of {T}: {_counts(x, y, 'n')} ({_setting(trained)}, H = 4); a share "
         f"{line.leading} more for each doubling of n."
     )
-    verdict: Verdict | None = None
-    if line.leading.low > 0 and (np.diff(shares) > 0).all():
-        verdict = "reproduced"
-    elif line.leading.high < 0:
-        verdict = "not-reproduced"
-    return [Judgement("mahdavi/monotone-in-context", verdict, sentence)]
+    least = float(np.diff(shares).min())  # a fall of single means is no proof that growth fails
+    asked = [
+        Asked("slope", line.leading, low=0.0),
+        Asked("least step of the means", Estimate(least, least, max(least, 0.0)), low=0.0),
+    ]
+    return [criteria.judged("mahdavi/monotone-in-context", {RECIPE.name: asked}, sentence)]
 
 
 def judge_head_dimension(rows: Rows) -> list[Judgement]:
-    """Growth up to d_h = n, and beyond at most .05 of T up or down for each doubling."""
-    trained = rows[HEAD_DIMENSION.name]
+    """Growth up to d_h = n, and beyond less than half of it, compared within each repetition."""
+    fresh = HEAD_DIMENSION_AGAIN.name in rows
+    trained = rows[HEAD_DIMENSION_AGAIN.name if fresh else HEAD_DIMENSION.name]
     x, y = curve(trained, "d_h")
     up, beyond = (over_repetitions(trained, "d_h", _growth(side)) for side in (-1, 1))
+    flatter = over_repetitions(
+        trained, "d_h", lambda a, b: _growth(1)(a, b) - _growth(-1)(a, b) / 2
+    )
     sentence = (
         f"Memorized, of {T}: {_counts(x, y, 'd_h')} ({_setting(trained)}, H = 4, n = 4); a share "
-        f"{up} more for each doubling of d_h up to n, and {beyond} beyond."
+        f"{up} more for each doubling of d_h up to n, and {beyond} beyond, which less half of the "
+        f"former is {flatter}."
     )
-    verdict: Verdict | None = None
-    if up.low > 0 and beyond.within(-FLAT, FLAT):
-        verdict = "reproduced"
-    elif up.high <= 0 or beyond.apart(-FLAT, FLAT):
-        verdict = "not-reproduced"
-    elif not beyond.within(-FLAT, FLAT):
-        sentence = f"{sentence} {undecided(beyond, FLAT, _number(trained))}"
-    return [Judgement("mahdavi/head-dimension", verdict, sentence)]
+    asked = [Asked("growth", up, low=0.0), Asked("growth beyond", flatter, high=0.0)]
+    return [_judged("mahdavi/head-dimension", asked, sentence, fresh)]
 
 
 def _growth(side: int) -> Callable[[Floats, Floats], float]:

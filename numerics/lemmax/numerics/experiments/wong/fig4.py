@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.numerics.experiments import criteria
+from lemmax.numerics.experiments.criteria import Asked
 from lemmax.numerics.experiments.statistics import (
     Estimate,
     bootstrap,
@@ -19,7 +21,8 @@ from lemmax.numerics.experiments.wong.trained_pairs import (
     Table,
     cells,
 )
-from lemmax.theory.ledger.verdicts import Verdict
+
+SMALL, LARGE = 2, 4  # small d_vo are up to 2, large ones from 4 on
 
 
 def trade(table: Table, tau: str = "0.95") -> Estimate:
@@ -52,32 +55,79 @@ def diagonals(table: Table, tau: str = "0.95") -> dict[int, Estimate]:
     return slopes
 
 
-def judge(rows: Rows) -> list[Judgement]:
-    """d_vo against d_qk at a constant sum, under both recipes.
+def along_query_key(table: Table, *, least: int = 1, most: int = 6, alike: bool = False) -> Any:
+    """The slope of the accuracy in d_qk at given d_vo, as a statistic of chosen rows.
 
-    Reproduced iff moving a dimension to d_vo surely gains under the first recipe and loses under
-    none, and the accuracy surely falls with d_vo on no diagonal.
+    Pairs are averaged as in the paper, layers of every d_model together; if ``alike``, at equal
+    d_model and heads, with the bound of the database taken out.
     """
+    y = table.accuracy["0.95"]
+    y = y - slope(table.database, y) * table.database if alike else y
+    inside = (least <= table.d_vo) & (table.d_vo <= most)
+
+    def statistic(i: NDArray[np.int64]) -> float:
+        j = i[inside[i]]
+        groups = (table.d_model[j], table.heads[j]) if alike else ()
+        return slope(table.d_qk[j], y[j], table.d_vo[j], *groups)
+
+    return statistic
+
+
+def judge(rows: Rows) -> list[Judgement]:
+    """d_vo against d_qk at a constant sum, and what d_qk does alone, under every recipe."""
     tables = {name: Table(some) for name, some in rows.items()}
+    return [_judge_trade(tables), *_judge_query_key(tables)]
+
+
+def _judge_trade(tables: dict[str, Table]) -> Judgement:
+    """Moving a dimension from d_qk to d_vo gains accuracy; the diagonals are told beside it."""
     gains = {name: trade(table) for name, table in tables.items()}
     lines = diagonals(tables[GUESS.name])
     up = sum(x.value > 0 for x in lines.values())
     down = sum(x.high < 0 for x in lines.values())
+    asked = {name: [Asked("gain", g, low=0.0)] for name, g in gains.items()}
+    asked[GUESS.name].append(Asked("diagonals that fall", Estimate(down, down, down), high=0.0))
     told = ", ".join(f"{g} ({name}, {len(tables[name])} pairs)" for name, g in gains.items())
     sentence = (
         "One dimension moved from d_qk to d_vo at equal d_model, heads and d_vo + d_qk changes the "
         f"accuracy at τ = .95 by {told}. Under {GUESS.name} the mean grows with d_vo on {up} of "
         f"{len(lines)} diagonals, and surely falls on {down}."
     )
-    first, least = gains[GUESS.name], min(g.high for g in gains.values())
-    verdict: Verdict | None = None
-    if first.low > 0 and least > 0 and not down:
-        verdict = "reproduced"
-    elif first.low > 0 > least:
-        verdict = "recipe-dependent"
-    elif first.high < 0:
-        verdict = "not-reproduced"
-    return [Judgement("wong/figure-4", verdict, sentence)]
+    return criteria.judged("wong/figure-4", asked, sentence)
+
+
+def _judge_query_key(tables: dict[str, Table]) -> list[Judgement]:
+    """In general, at small d_vo, at large d_vo, and with everything else alike."""
+
+    def measured(**ends: Any) -> dict[str, Estimate]:
+        return {
+            name: bootstrap(along_query_key(table, **ends), len(table))
+            for name, table in tables.items()
+        }
+
+    def fading(table: Table) -> Estimate:
+        small, large = along_query_key(table, most=SMALL), along_query_key(table, least=LARGE)
+        return bootstrap(lambda i: large(i) - small(i), len(table))
+
+    fades = {name: fading(table) for name, table in tables.items()}
+    judgements = []
+    for claim, words, estimates, side in (
+        ("wong/figure-4-qk", "in general", measured(), "low"),
+        ("wong/figure-4-small-vo", f"for d_vo up to {SMALL}", measured(most=SMALL), "low"),
+        ("wong/figure-4-large-vo", f"for d_vo from {LARGE} on, less that up to {SMALL}", fades,
+         "high"),
+        ("wong/figure-4-qk-alone", "at equal d_model, heads and d_vo", measured(alike=True), "low"),
+    ):  # fmt: skip
+        asked = {name: [Asked("slope", e, **{side: 0.0})] for name, e in estimates.items()}
+        told = criteria.told(estimates.items())
+        judgements.append(
+            criteria.judged(
+                claim,
+                asked,
+                f"Accuracy at τ = .95 per unit of d_qk, {words}: {told}.",
+            )
+        )
+    return judgements
 
 
 def draw(rows: Rows, figure: Any) -> None:

@@ -95,6 +95,7 @@ class Table:
         self.accuracy: dict[str, Floats] = {"argmax": np.array([row.accuracy for row in rows])}
         for tau in TAUS:
             self.accuracy[tau] = np.array([row.reached[tau] for row in rows])
+        self.half: Floats = np.array([row.reached["0.5"] for row in rows])
         self.tens = np.ceil(self.database / 10)  # the paper's cells of database bounds
 
     def __len__(self) -> int:
