@@ -55,6 +55,8 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     console.print(Text(plain_text(entry["statement"])))
     if entry["reading"]:
         console.print(Text(f"Reading: {plain_text(entry['reading'])}"))
+    if entry["sharpens"]:
+        console.print(Text(f"Our sharp reading of: {entry['sharpens']}"))
     for label, key in (
         ("Formally", "formal"),
         ("A consequence of it only", "consequence"),

@@ -41,8 +41,7 @@ def claim_page(site: Site, entry: Entry) -> str:
         ":::",
         "",
     ]
-    if entry["reading"]:
-        lines += [f"**Reading.** {markdown(entry['reading'].strip())}", ""]
+    lines += readings(site, entry, origin)
     if entry["verdict"] == "stale":
         lines += ["The statement changed after the ledger was written: its verdict is due.", ""]
     if entry["repaired_by"]:
@@ -74,6 +73,17 @@ def claim_page(site: Site, entry: Entry) -> str:
         "",
     ]
     return "\n".join(lines)
+
+
+def readings(site: Site, entry: Entry, origin: str) -> list[str]:
+    """How a statement was read, and what the text says where our reading is sharper."""
+    lines: list[str] = []
+    if entry["reading"]:
+        lines += [f"**Reading.** {markdown(entry['reading'].strip())}", ""]
+    if entry["sharpens"]:
+        softer = site.link(entry["sharpens"], origin, heading(site.entries[entry["sharpens"]]))
+        lines += [f"This is our sharp reading; what the text says is {softer}.", ""]
+    return lines
 
 
 def _evidence(site: Site, entry: Entry, origin: str) -> Iterator[str]:

@@ -66,6 +66,10 @@ def _erratum(site: Site, erratum: Erratum, origin: str) -> Iterator[str]:
     if claim.reading:
         yield f"**On this reading.** {markdown(claim.reading.strip())}"
         yield ""
+    if claim.sharpens:
+        softer = site.link(claim.sharpens, origin, heading(site.entries[claim.sharpens]))
+        yield f"What the text says is a claim of its own: {softer}."
+        yield ""
     if erratum.gap:
         yield "**The printed proof has a gap**; the statement itself is not refuted."
         yield ""

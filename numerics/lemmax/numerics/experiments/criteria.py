@@ -32,8 +32,8 @@ Place: TypeAlias = Literal["below", "inside", "above"]
 
 WORDS = {
     "reproduced": "In every setting every interval lies inside its range.",
-    "recipe-dependent": "Two settings surely answer one question differently: below, inside or above "
-    "the range, the places that their intervals meet have none in common.",
+    "recipe-dependent": "Two settings surely answer one question differently: of below, inside and "
+    "above the range, their intervals meet none in common.",
     "not-reproduced": "In every setting some interval lies outside its range, and no two settings "
     "surely differ.",
     "open": "Everything else: the intervals are too wide to say.",

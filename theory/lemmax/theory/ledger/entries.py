@@ -49,6 +49,7 @@ def entries(
             "title": claim.title,
             "statement": claim.statement.strip(),
             "reading": claim.reading,
+            "sharpens": claim.sharpens,
             "place": claim.place,
             "source": claim.source,
             "verdict": entry["verdict"] if fresh else "stale",
