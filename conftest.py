@@ -8,7 +8,12 @@ each folder of tests says how many seconds it took.
 from __future__ import annotations
 
 import ast
+import os
 import re
+import shutil
+import signal
+import subprocess
+import sys
 from collections import Counter, defaultdict
 from functools import cache
 from importlib.util import find_spec
@@ -202,14 +207,44 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 # -- order and time ---------------------------------------------------------------------------
 
-SLOWEST = ("tests/ledger/test_coq_proofs.py", "tests/docs/test_site.py")
+SLOWEST = ("tests/docs/test_site.py",)
+COQ = "tests/ledger/test_coq_proofs.py"
+COMPILE = """import sys
+from lemmax.theory.ledger.coq_cache import check_formal
+check_formal(wanted=sys.argv[1:])"""
+COMPILING = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """The slowest first, while the others keep the next core busy."""
-    order = {name: place for place, name in enumerate(SLOWEST)}
-    items.sort(key=lambda item: order.get(item.nodeid.partition("::")[0], len(order)))
+    """The slowest first, while the others keep the next core busy; what waits for Coq last."""
+    order = {name: place - len(SLOWEST) for place, name in enumerate(SLOWEST)} | {COQ: 1}
+    items.sort(key=lambda item: order.get(item.nodeid.partition("::")[0], 0))
+
+
+def pytest_collection_finish(session: pytest.Session) -> None:
+    """Coq compiles what the selected tests need, two files at a time, while others run."""
+    config = session.config
+    first = getattr(config, "workerinput", {}).get("workerid", "gw0") == "gw0"
+    waiting = [item for item in session.items if item.nodeid.startswith(f"{COQ}::")]
+    calls = (getattr(item, "callspec", None) for item in waiting if "coqc" in item.fixturenames)
+    wanted = {call.params["file"] for call in calls if call and "file" in call.params}
+    if not wanted or not first or config.option.collectonly or shutil.which("coqc") is None:
+        return
+    config.stash[COMPILING] = subprocess.Popen(
+        [sys.executable, "-c", COMPILE, *sorted(wanted)],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,  # the tests say what is wrong with a file
+        start_new_session=True,
+    )
+
+
+def pytest_unconfigure(config: pytest.Config) -> None:
+    compiling = config.stash.get(COMPILING, None)
+    if compiling is not None and compiling.poll() is None:  # the run was broken off
+        os.killpg(compiling.pid, signal.SIGINT)
+        compiling.wait()
 
 
 # Seconds that a folder may take on two busy cores, so far as they were measured; work keeps them.

@@ -110,6 +110,27 @@ def test_unproved_sources_are_rejected(coqc: str, tmp_path: Path, source: str) -
     assert not formal.theorem("t").closed
 
 
+CLASSICAL = """From Coq Require Import Classical.
+Theorem t (P : Prop) : P \\/ ~ P.
+Proof. exact (classic P). Qed.
+Theorem u : 1 = 1.
+Proof. reflexivity. Qed.
+"""
+NOTATION = 'Notation "@ x" := I (at level 10).\n'
+
+
+@pytest.mark.parametrize("disguise", ["", NOTATION], ids=["open", "disguised"])
+def test_an_axiom_is_seen_where_another_theorem_needs_none(
+    coqc: str, tmp_path: Path, disguise: str
+) -> None:
+    """All theorems are asked about at once; a notation that hides one of them does not help."""
+    formal = check_one(coqc, tmp_path, CLASSICAL + disguise)
+    assert formal.compiled
+    assert not formal.accepted
+    assert "classic" in formal.theorem("t").assumptions
+    assert formal.theorem("u").closed
+
+
 def test_a_proved_source_is_accepted(coqc: str, tmp_path: Path) -> None:
     formal = check_one(coqc, tmp_path, "Theorem t : 1 = 1.\nProof. reflexivity. Qed.\n")
     assert formal.accepted

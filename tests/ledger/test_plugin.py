@@ -346,22 +346,22 @@ def test_a_ledger_that_cannot_be_written_is_one_sentence(project: Path) -> None:
     assert "Traceback" not in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("marker", "sentence"),
-    [
-        ('"euler/none", grade="kernel"', "unknown claim 'euler/none'"),
-        ('"euler/theorem-1", grade="certain"', "unknown grade 'certain'"),
-        ('"euler/theorem-1", grade="argued"', "an argued proof is a page"),
-        ('"euler/theorem-1"', "asks for 0 deciding fixtures instead of one"),
-        ('"euler/theorem-1", grade="kernel", statement=1', "the statement is a text"),
-        ('"euler/theorem-1", grade="kernel", direction="up"', "the direction is"),
-        ('"euler/theorem-1", grade="property"', "needs a scope"),
-        (
-            '"euler/theorem-1", grade="kernel", verdict="holds"',
-            "takes id, grade, direction, scope and statement",
-        ),
-    ],
-)
+BAD_MARKERS = [
+    ('"euler/none", grade="kernel"', "unknown claim 'euler/none'"),
+    ('"euler/theorem-1", grade="certain"', "unknown grade 'certain'"),
+    ('"euler/theorem-1", grade="argued"', "an argued proof is a page"),
+    ('"euler/theorem-1"', "asks for 0 deciding fixtures instead of one"),
+    ('"euler/theorem-1", grade="kernel", statement=1', "the statement is a text"),
+    ('"euler/theorem-1", grade="kernel", direction="up"', "the direction is"),
+    ('"euler/theorem-1", grade="property"', "needs a scope"),
+    (
+        '"euler/theorem-1", grade="kernel", verdict="holds"',
+        "takes id, grade, direction, scope and statement",
+    ),
+]
+
+
+@pytest.mark.parametrize(("marker", "sentence"), BAD_MARKERS, ids=[bad[1] for bad in BAD_MARKERS])
 def test_bad_markers_are_one_sentence_with_their_place(
     project: Path, marker: str, sentence: str
 ) -> None:
@@ -373,18 +373,18 @@ def test_bad_markers_are_one_sentence_with_their_place(
     assert "test_sums.py::test_bad" in done.stdout + done.stderr
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "sentence"),
-    [
-        ("claim: euler/theorem-1", "claim: euler/none", "no claim 'euler/none'"),
-        ("direction: for", "direction: up", "for, against or gap"),
-        ("{by hand}", "", "0 tags instead of one"),
-        ("2. The", "3. The", "step 3 stands where step 2"),
-        ("---\nclaim", "claim", "no front matter"),
-        ("# By induction", "", "no title"),
-        ("{by hand}", "{test:}", "not well formed"),
-    ],
-)
+BAD_PAGES = [
+    ("claim: euler/theorem-1", "claim: euler/none", "no claim 'euler/none'"),
+    ("direction: for", "direction: up", "for, against or gap"),
+    ("{by hand}", "", "0 tags instead of one"),
+    ("2. The", "3. The", "step 3 stands where step 2"),
+    ("---\nclaim", "claim", "no front matter"),
+    ("# By induction", "", "no title"),
+    ("{by hand}", "{test:}", "not well formed"),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "sentence"), BAD_PAGES, ids=[bad[2] for bad in BAD_PAGES])
 def test_bad_proof_pages_are_one_sentence(project: Path, old: str, new: str, sentence: str) -> None:
     (project / "proofs" / "theorem-1.md").write_text(PROOF.replace(old, new, 1))
     done = run(project)

@@ -16,6 +16,7 @@ import re
 import shutil
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -124,6 +125,7 @@ def formal_folder() -> Path:
     )
 
 
+@cache
 def strip_comments(text: str) -> str:
     """The source without comments, which nest, and with every string emptied.
 

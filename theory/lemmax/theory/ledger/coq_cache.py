@@ -16,12 +16,14 @@ import shutil
 import subprocess
 import tempfile
 from collections.abc import Iterable, Mapping
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import asdict
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 from lemmax.theory.ledger.coq import (
+    CLOSED,
     LOGICAL_NAME,
     QUIET,
     FormalFile,
@@ -36,7 +38,8 @@ from lemmax.theory.ledger.coq import (
     theorem_statements,
 )
 
-FORMAT = "3"  # of what is kept; another number makes everything new
+FORMAT = "4"  # of what is kept; another number makes everything new
+AT_ONCE = 2  # a file takes up to a gigabyte of memory
 # The first comment, if it is a plain one: what it says of claims is nothing to Coq.
 _HEADER = re.compile(r"\A\s*\(\*(?:(?!\(\*|\*\))[^\"])*\*\)")
 _PRINT = re.compile(r"^Print Assumptions [\w']+\.$", re.MULTILINE)
@@ -64,8 +67,8 @@ def check_formal(
     """What became of the wanted sources of a folder (default: all), and of what they require.
 
     ``folder`` defaults to the formal sources of lemmax, ``coqc`` to the one on the path, ``kept``
-    to :func:`cache_folder`. Cost: one run of coqc for each file that is not kept, two at a time;
-    ``timeout`` is in seconds per file.
+    to :func:`cache_folder`. Cost: one run of coqc for each file that is not kept, two at a time,
+    the longest chains first; none for what is kept. ``timeout`` is in seconds per file.
     """
     coqc = coqc or find_coqc()
     if coqc is None:
@@ -76,17 +79,29 @@ def check_formal(
     keys = _keys(sources, graph, _version(coqc))
     store = kept or cache_folder()
     store.mkdir(parents=True, exist_ok=True)
-    # Two at a time: a file takes up to a gigabyte. Each waits for what it requires, which stands
-    # before it in the queue, so the two never wait for each other.
-    with ThreadPoolExecutor(2) as pool:
-        jobs: dict[str, Future[FormalFile]] = {}
-        for name in (n for n in graph if n in needed):
-            before = [jobs[n] for n in graph[name]]
-            below = {n: keys[n] for n in _closure(graph, graph[name])}
-            jobs[name] = pool.submit(
-                _kept, name, sources[name], keys[name], below, before, store, coqc, timeout
-            )
-        return {name: job.result() for name, job in jobs.items()}
+    order = [name for name in graph if name in needed]
+    heavy: dict[str, int] = {}  # the length of a source and of the longest chain that waits for it
+    for name in reversed(order):
+        after = (heavy[other] for other in heavy if name in graph[other])
+        heavy[name] = len(sources[name]) + max(after, default=0)
+    sorter = TopologicalSorter({name: graph[name] for name in order})
+    sorter.prepare()
+    reports: dict[str, FormalFile] = {}
+    ready: list[str] = []
+    running: dict[Future[FormalFile], str] = {}
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        while sorter.is_active():
+            ready = sorted([*ready, *sorter.get_ready()], key=heavy.__getitem__)
+            while ready and len(running) < AT_ONCE:
+                name = ready.pop()
+                below = {n: keys[n] for n in _closure(graph, graph[name])}
+                text, key = sources[name], keys[name]
+                running[pool.submit(_kept, name, text, key, below, store, coqc, timeout)] = name
+            for job in wait(running, return_when=FIRST_COMPLETED).done:
+                name = running.pop(job)
+                reports[name] = job.result()
+                sorter.done(name)
+    return {name: reports[name] for name in order}
 
 
 def _closure(graph: Mapping[str, list[str]], names: Iterable[str]) -> set[str]:
@@ -123,13 +138,10 @@ def _kept(
     text: str,
     key: str,
     below: Mapping[str, str],
-    before: Iterable[Future[FormalFile]],
     store: Path,
     coqc: str,
     timeout: float,
 ) -> FormalFile:
-    for job in before:
-        job.result()
     with (store / f"{key}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         place = store / key
@@ -163,35 +175,67 @@ def _compile(
         if not file.is_file():
             return _report(name, text, work, False, f"{required}.v does not compile")
         os.link(file, work / file.name)
-    probes = "".join(
+    command = [coqc, *QUIET, "-Q", ".", LOGICAL_NAME, f"{name}.v"]
+    # One walk through all that the theorems rest on; one per theorem where that is an axiom.
+    for probes in (_together(name, text), _one_by_one(name, text)):
+        source = f"{_PRINT.sub('', text)}\nSet Printing Width 200.\n{probes}"
+        (work / f"{name}.v").write_text(source, encoding="utf-8")
+        try:
+            run = subprocess.run(
+                command, cwd=work, capture_output=True, text=True, timeout=timeout, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return _report(name, text, work, False, f"coqc did not finish within {timeout:g} s")
+        if run.returncode != 0 or all(t.closed for t in _theorems(name, text, work)):
+            break
+    return _report(name, text, work, run.returncode == 0, run.stderr.strip())
+
+
+def _together(name: str, text: str) -> str:
+    """Ask for the types, and once for what all theorems of a source rest on.
+
+    A trivial lemma has all of them in its proof; it is printed, so that no notation of the source
+    can put anything else there unseen.
+    """
+    theorems = theorem_statements(text)
+    lets = "".join(f"Let every_{n} := @{t}.\n" for n, t in enumerate(theorems))
+    types = "".join(f'Redirect "{name}.{t}.type" Check @{t}.\n' for t in theorems)
+    return (
+        f"{types}Section every.\n{lets}Lemma every_{name} : True.\nProof using All.\nexact I.\n"
+        f'Qed.\nEnd every.\nRedirect "{name}.every" Print Assumptions every_{name}.\n'
+        f'Set Printing All.\nRedirect "{name}.lemma" Print every_{name}.\n'
+    )
+
+
+def _one_by_one(name: str, text: str) -> str:
+    """The same questions, each theorem by itself."""
+    return "".join(
         f'Redirect "{name}.{t}" Print Assumptions {t}.\nRedirect "{name}.{t}.type" Check @{t}.\n'
         for t in theorem_statements(text)
     )
-    source = _PRINT.sub("", text) + f"\nSet Printing Width 200.\n{probes}"
-    (work / f"{name}.v").write_text(source, encoding="utf-8")
-    command = [coqc, *QUIET, "-Q", ".", LOGICAL_NAME, f"{name}.v"]
-    try:
-        run = subprocess.run(
-            command, cwd=work, capture_output=True, text=True, timeout=timeout, check=False
+
+
+def _theorems(name: str, text: str, work: Path) -> tuple[Theorem, ...]:
+    """The theorems of a source and what Coq has said of them in a folder."""
+    lemma = _printed(work / f"{name}.lemma.out")
+    lets = re.findall(r"let every_\d+ : .*? := ([\w'.]+) in", lemma)
+    together = lets == list(theorem_statements(text)) and _printed(work / f"{name}.every.out")
+    return tuple(
+        Theorem(
+            t,
+            statement,
+            _printed(work / f"{name}.{t}.type.out"),
+            CLOSED if together == CLOSED else _printed(work / f"{name}.{t}.out"),
         )
-    except subprocess.TimeoutExpired:
-        return _report(name, text, work, False, f"coqc did not finish within {timeout:g} s")
-    return _report(name, text, work, run.returncode == 0, run.stderr.strip())
+        for t, statement in theorem_statements(text).items()
+    )
 
 
 def _report(name: str, text: str, work: Path, compiled: bool, message: str) -> FormalFile:
     return FormalFile(
         name=name,
         claims=claims_of(text),
-        theorems=tuple(
-            Theorem(
-                t,
-                statement,
-                _printed(work / f"{name}.{t}.type.out"),
-                _printed(work / f"{name}.{t}.out"),
-            )
-            for t, statement in theorem_statements(text).items()
-        ),
+        theorems=_theorems(name, text, work),
         forbidden=forbidden_words(text),
         compiled=compiled,
         message=message,
