@@ -20,10 +20,12 @@ from lemmax.cli import (
     experiments,
     facts,
     handing_out,
+    init,
     ledger,
     machine,
     paper,
     prove,
+    report,
     survey,
 )
 from lemmax.theory.errors import LemmaxError
@@ -41,8 +43,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "survey": survey.survey,
     "assumptions": experiments.assumptions,
     "export": ledger.export,
+    "init": init.init,
     "paper": paper.paper,
     "errata": errata.errata,
+    "report": report.report,
     "reproduce": experiments.reproduce,
     "doctor": machine.doctor,
 }

@@ -20,7 +20,8 @@ its own gets ``claims/index.html`` with table, graph and errata. Directives::
 Settings of ``conf.py``, all optional: ``lemmax_root`` (where tests are named from; the folder of
 ``pyproject.toml``), ``lemmax_claims``, ``lemmax_ledger``, ``lemmax_certificates``, relative to it.
 What is left out is read from pytest's settings, else ``claims.toml``, ``ledger.json`` and
-``certificates``.
+``certificates``. A project that chose no theme gets furo where it is installed, and one that chose
+no way to set formulas gets MathML: its pages need no network.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from sphinx.application import Sphinx
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything."""
-    from lemmax.sphinx import errata, evidence, pages, tables
+    from lemmax.sphinx import errata, evidence, formulas, pages, tables
 
     if "myst_nb" not in app.config.extensions:
         app.setup_extension("myst_parser")
@@ -40,6 +41,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_config_value("lemmax_claims", [], "env", list)
     app.add_config_value("lemmax_ledger", "", "env", str)
     app.add_config_value("lemmax_certificates", "", "env", str)
+    formulas.connect(app)
     pages.connect(app)
     app.add_directive("ledger-table", tables.LedgerTable)
     app.add_directive("ledger-summary", tables.LedgerSummary)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Mapping
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -30,7 +32,12 @@ def connect(app: Sphinx) -> None:
     if "sphinx.ext.autodoc" in app.config.extensions:
         app.setup_extension("sphinx.ext.autodoc")
         app.connect("autodoc-process-docstring", read_docstring)
+    raw = app.config._raw_config
+    if "html_theme" not in raw and find_spec("furo"):
+        raw["html_theme"] = "furo"  # for a phone, for the dark
     app.add_css_file("lemmax.css", priority=800)  # after the theme
+    if raw.get("html_theme") == "furo":
+        app.add_css_file("dark.css", priority=801)
     app.add_js_file("ledger.js", priority=800, defer="defer")
     app.add_js_file("graph.js", priority=800, defer="defer")
 
@@ -46,15 +53,22 @@ def write_claim_pages(app: Sphinx) -> None:
     """Write the pages as Markdown before Sphinx looks for documents; unchanged ones are kept."""
     site = site_of(app.config, app.srcdir)
     folder = site.docs / "claims"
+    copies = {site.docs / page: path for page, path in site.foreign_proofs().items()}
+    written = {page: _proof(site, page, path) for page, path in copies.items()}
+    _write(written)  # before the claims, which link to them
     wanted = {folder / f"{i}.md": claim_page(site, e) for i, e in site.entries.items()}
     for key, paper in site.papers.items():
         wanted[folder / key / "index.md"] = paper_index(site, key, paper)
     if not (site.docs / "ledger.md").exists():
         wanted[folder / "index.md"] = ledger_page(site)
     if folder.exists():
-        for path in set(folder.rglob("*.md")) - set(wanted):
+        for path in set(folder.rglob("*.md")) - set(wanted) - set(written):
             path.unlink()
-    for path, text in wanted.items():
+    _write(wanted)
+
+
+def _write(pages: Mapping[Path, str]) -> None:
+    for path, text in pages.items():
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
@@ -69,18 +83,27 @@ def ledger_page(site: Site) -> str:
     return "\n".join(lines)
 
 
-def read_source(app: Sphinx, document: str, source: list[str]) -> None:
-    """Proof pages get their formulas, their labels and a header that names the claim."""
-    if not document.startswith("proofs/") or document == "proofs/index":
-        return
-    depend(app.env, document)
-    site = site_of(app.config, app.srcdir)
-    front = source[0].split("---")[1] if source[0].startswith("---") else ""
+def _proof(site: Site, page: Path, path: Path) -> str:
+    document = page.relative_to(site.docs).with_suffix("").as_posix()
+    return _readable(site, document, path.read_text(encoding="utf-8"))
+
+
+def _readable(site: Site, document: str, text: str) -> str:
+    """A proof page with formulas, labels, and a header that names the claim."""
+    front = text.split("---")[1] if text.startswith("---") else ""
     fields = dict(line.split(":", 1) for line in front.strip().splitlines())
     claim, direction = fields["claim"].strip(), fields["direction"].strip()
     header = f"{_PROOFS[direction]} {site.link(claim, document)}"
-    page = proof_page(source[0], header, lambda identifier: site.link(identifier, document))
-    source[0] = "\n".join((*ORPHAN, page))
+    page = proof_page(text, header, lambda identifier: site.reference(identifier, document))
+    return "\n".join((*ORPHAN, page))
+
+
+def read_source(app: Sphinx, document: str, source: list[str]) -> None:
+    """Proof pages among the pages are written for pytest, and shown for readers."""
+    if not document.startswith("proofs/") or document == "proofs/index":
+        return
+    depend(app.env, document)
+    source[0] = _readable(site_of(app.config, app.srcdir), document, source[0])
 
 
 def read_docstring(

@@ -6,7 +6,6 @@ import ast
 import hashlib
 import json
 import posixpath
-import tomllib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -22,20 +21,26 @@ from lemmax.sphinx.words import badge, docname
 from lemmax.theory.certificates.archive import checker_sources
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger import entries as shipped_ledger
-from lemmax.theory.ledger.claims import BUILT_IN, load_claims
+from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.projects import Project, discover
+from lemmax.theory.ledger.proofs import find_proofs
 
 SCHEMAS = Path(lemmax.theory.certificates.__file__).with_name("schemas")
 
 
 @dataclass(frozen=True)
 class Site:
-    """The folders of a project. ``docs`` holds the pages, tests are named from ``root``."""
+    """The folders of a project. ``docs`` holds the pages, tests are named from ``root``.
+
+    Proof pages that lie elsewhere than among the pages are copied to ``claims/proofs``.
+    """
 
     docs: Path
     root: Path
     claims: tuple[Path, ...]
     ledger: Path
     folder: Path
+    proofs: tuple[Path, ...] = ()
 
     @cached_property
     def entries(self) -> dict[str, dict[str, Any]]:
@@ -84,6 +89,10 @@ class Site:
         memory.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
         return told
 
+    def reference(self, identifier: str, origin: str) -> str:
+        """A link to a claim of this ledger; the name of a claim of another one."""
+        return self.link(identifier, origin) if identifier in self.entries else f"`{identifier}`"
+
     def link(self, identifier: str, origin: str, text: str | None = None, mark: bool = True) -> str:
         """A Markdown link from the document ``origin`` to a claim, with its verdict."""
         target = posixpath.relpath(f"{docname(identifier)}.md", posixpath.dirname(origin) or ".")
@@ -97,9 +106,21 @@ class Site:
     def proof_page(self, test: str) -> str | None:
         """The page of a proof, from the folder of the pages; None where the test is no page."""
         path = self.root / test
-        if path.suffix != ".md" or not path.is_relative_to(self.docs):
+        if path.suffix != ".md":
             return None
-        return path.relative_to(self.docs).as_posix()
+        if path.is_relative_to(self.docs):
+            return path.relative_to(self.docs).as_posix()
+        for folder in self.proofs:
+            if path.is_relative_to(folder):
+                return f"claims/proofs/{path.relative_to(folder).as_posix()}"
+        return None
+
+    def foreign_proofs(self) -> dict[str, Path]:
+        """The proof pages that do not lie among the pages, by the page that shows each."""
+        elsewhere = [f for f in self.proofs if f.is_dir() and not f.is_relative_to(self.docs)]
+        paths = [proof.path for proof in find_proofs(elsewhere)]
+        pages = {path: self.proof_page(path.relative_to(self.root).as_posix()) for path in paths}
+        return {page: path for path, page in pages.items() if page is not None}
 
     def source_of(self, test: str) -> str | None:
         """The text of a test function, decorators included."""
@@ -146,26 +167,21 @@ def site_of(config: Config, docs: str | Path) -> Site:
 
 @cache
 def _site(docs: Path, root: str, claims: tuple[str, ...], ledger: str, certificates: str) -> Site:
-    above = (f for f in (docs, *docs.parents) if (f / "pyproject.toml").is_file())
-    base = (docs / root).resolve() if root else next(above, docs)
-    settings = _pytest_settings(base / "pyproject.toml")
-    listed = claims or settings.get("lemmax_claims") or ()
-    if not listed and (base / "claims.toml").is_file():
-        listed = ("claims.toml",)
-    folder = certificates or settings.get("lemmax_certificates") or "certificates"
-    paths = tuple(base / path for path in ([listed] if isinstance(listed, str) else listed))
+    """Paths are relative to the root; what is left out, pytest's settings say."""
+    start = (docs / root).resolve() if root else docs
+    project = discover(start) or Project(start)
+    above = (f for f in (start, *start.parents) if (f / "pyproject.toml").is_file())
+    base = start if root else project.root if project.own else next(above, docs)
+    named = tuple(base / path for path in claims)
+    if not named and not project.own and (base / "claims.toml").is_file():
+        named = (base / "claims.toml",)
+    own = bool(named) or project.own
+    beside = project.ledger if project.own else base / "ledger.json"
     return Site(
         docs,
         base,
-        paths or (BUILT_IN,),
-        base / (ledger or "ledger.json") if paths or ledger else shipped_ledger.LEDGER,
-        base / folder,
+        named or project.claims,
+        base / ledger if ledger else beside if own else shipped_ledger.LEDGER,
+        base / certificates if certificates else project.certificates or base / "certificates",
+        project.proofs,
     )
-
-
-def _pytest_settings(path: Path) -> dict[str, Any]:
-    if not path.is_file():
-        return {}
-    tables = tomllib.loads(path.read_text(encoding="utf-8"))
-    settings: dict[str, Any] = tables.get("tool", {}).get("pytest", {}).get("ini_options", {})
-    return settings

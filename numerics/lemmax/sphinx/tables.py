@@ -124,10 +124,11 @@ class LedgerGraph(RawHtml):
             f'<option value="{i}">{html.escape(heading(e))}</option>'
             for i, e in site.entries.items()
         )
+        example = html.escape(next(iter(site.entries), ""))
         return (
             f'<p class="lx-legend">{legend}</p>'
             '<form class="lx-graph-form" aria-label="What the graph shows">'
-            '<label>Focus<input name="focus" list="lx-claims" placeholder="wong/proposition-3.6" '
+            f'<label>Focus<input name="focus" list="lx-claims" placeholder="{example}" '
             'autocomplete="off" spellcheck="false"></label>'
             f'<datalist id="lx-claims">{options}</datalist>'
             '<label class="lx-check"><input type="checkbox" name="definitions"> definitions</label>'

@@ -63,7 +63,7 @@ _THEOREM = re.compile(r"^\s*(?:Theorem|Corollary)\s+([\w']+)(.*?)\.\s+Proof\b", 
 _REQUIRE = re.compile(rf"^\s*From\s+{LOGICAL_NAME}\s+Require\s+(?:Import|Export)?([^.]*)\.", re.M)
 _HEADER = re.compile(r"\A\s*\(\*")
 _PROVED = re.compile(
-    r"\s*(?:(?P<word>claim|against):\s+(?P<claim>[a-z]+/[a-z0-9.\-]*[a-z0-9])"
+    r"\s*(?:(?P<word>claim|against):\s+(?P<claim>[\w.\-]+/[\w.\-]*\w)"
     r"(?:@(?P<digest>[0-9a-f]{16}))?(?:\s+\((?P<scope>[^()]*)\))?,\s+by|control:)\s+(?P<theorems>[\w',\s]+)\.(?=\s)"
 )
 
