@@ -6,10 +6,8 @@ say so; where CI is set they fail instead.
 
 from __future__ import annotations
 
-import importlib.util
 import os
 import re
-import shutil
 import subprocess
 import sys
 import threading
@@ -30,15 +28,6 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 SITE = Path(__file__).parent.parent.parent / "docs" / "_build" / "html"
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
 WITH_FORMULAS = [
     "papers/wong.html",
     "papers/dana.html",
@@ -85,20 +74,6 @@ def site() -> Path:
     return SITE
 
 
-@pytest.fixture(scope="module")
-def browser(site: Path) -> Iterator[Browser]:
-    program = shutil.which("chromium") or shutil.which("chromium-browser")
-    if program is None:
-        missing("there is no chromium: make system installs it")
-    if importlib.util.find_spec("playwright") is None:
-        missing("playwright is not installed")
-    playwright = importlib.import_module("playwright.sync_api")
-    with playwright.sync_playwright() as started:
-        running = started.chromium.launch(executable_path=program, args=FLAGS)
-        yield running
-        running.close()
-
-
 class Visit:
     """A page that remembers what it asked for and what it complained about."""
 
@@ -124,7 +99,7 @@ class Visit:
 
 
 @pytest.fixture
-def visit(browser: Browser) -> Iterator[Visit]:
+def visit(browser: Browser, site: Path) -> Iterator[Visit]:
     made = Visit(browser)
     yield made
     made.context.close()
@@ -189,10 +164,13 @@ def test_an_erratum_has_all_that_an_author_needs(visit: Visit) -> None:
     found: list[str] = visit.open("errata.html").evaluate(ERRATA)
     assert len(found) == len(wrong)
     for row in wrong:
-        (text,) = [t for t in found if f"{row['id']} " in t.split("Statement.")[0] + " "]
-        for part in ("Statement.", "Re-check:"):
+        (text,) = [t for t in found if f"{row['id']} " in t.split("As we read it.")[0] + " "]
+        for part in ("As we read it.", "Re-check:"):
             assert part in text, row["id"]
-        assert re.search(r"Counterexample|Why\.|has a gap", text), row["id"]
+        assert re.search(r"Counterexample|Why not\.|has a gap|Certificate|In full", text), row["id"]
+        assert ("In print." in text) == (row["source"] == "text"), row["id"]
+        claim = shipped_ledger.one(row["id"])
+        assert ("On this reading." in text) == bool(claim["reading"]), row["id"]
         assert re.search("read in|reconstructed", text), row["id"]
         assert ("Repair." in text) == (row["verdict"] == "repaired"), row["id"]
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
+import warnings
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -149,7 +150,8 @@ def _build(project: Project, docs: Path, built: Path, read: Path) -> tuple[str, 
         "lemmax_certificates": str(certificates.absolute()),
     }
     told = io.StringIO()
-    with patch_docutils(docs), docutils_namespace():
+    with patch_docutils(docs), docutils_namespace(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what Sphinx and its parts deprecate is no reader's affair
         try:
             application = Sphinx(
                 docs,
