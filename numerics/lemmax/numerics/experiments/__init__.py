@@ -36,6 +36,7 @@ EXPERIMENTS = {
     "dana-parity": "dana.parity",
     "mahdavi-beside": "mahdavi.beside",
     "wong-beside": "wong.beside",
+    "wong-capacity": "wong.capacity",
     "wong-certified": "wong.certified",
 }
 """Names, and the module of each."""
