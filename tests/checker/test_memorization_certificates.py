@@ -288,8 +288,8 @@ def test_tokens_are_distinct_and_named(valid: dict[str, list[Certificate]]) -> N
 
 
 def test_too_large_layers_are_refused_before_the_work(make: Any) -> None:
-    layer = flat(30_000)
-    layer["W_U"] = [[str(i) for i in range(30_000)]]
+    layer = flat(30_000, 3)  # columns in a plane would be compared with their neighbours alone
+    layer["W_U"] = [[str(i**power % 30_011) for i in range(30_000)] for power in (1, 2, 3)]
     facts = [[k, q, 0] for k in range(200) for q in range(300)]
     with pytest.raises(NotACertificate, match="work"):
         check(make.memorization(layer, facts))

@@ -14,7 +14,9 @@ from .arithmetic import (
     cleared_all,
     cleared_rows,
     dot,
+    hull,
     image,
+    plane,
     representatives,
     times,
 )
@@ -110,7 +112,21 @@ class Forward:
         keep("The unembedding", 3 * len(self.columns), self.coordinates.bits)
         self.norms = [sum(map(abs, column)) for column in self.columns]
         self.parts = functools.cache(self._parts)
-        foresee("The comparison of the logits", questions * len(self.columns) * len(layer.W_U))
+        self.hull = self._hull(questions)
+        rivals = len(self.columns) if self.hull is None else 2
+        foresee("The comparison of the logits", questions * rivals * len(layer.W_U))
+
+    def _hull(self, questions: int) -> dict[int, list[int]] | None:
+        """The vertices of the convex hull of the columns of W_U, where that is a polygon.
+
+        There a column has the strictly largest logit iff it is a vertex and beats its neighbours.
+        """
+        if questions < 16:  # not worth while
+            return None
+        seen = plane(self.columns, "The columns of W_U")
+        if seen is None:
+            return None
+        return hull([(u[seen[0]], u[seen[1]]) for u in self.columns], "The columns of W_U")
 
     def _parts(self, t: int) -> list[tuple[list[int], list[int], list[int]]]:
         """For each head x W_Q, x W_Kᵀ and x W_V W_O of token t, scaled to integers."""
@@ -202,12 +218,14 @@ class Forward:
         wanted = self.column_of[v]
         if self.counts[wanted] > 1:
             return False
+        if self.hull is not None and wanted not in self.hull:
+            return False
         y = self.residual(k, q)
-        rivals = [j for j in range(len(self.columns)) if j != wanted]
+        rivals = [] if self.hull is None else self.hull[wanted]
         for bits in precisions():
             center, r, _ = self.enclosure(y, bits)
             own, error = dot(center, self.columns[wanted]), r * self.norms[wanted]
-            if bits == FIRST_PRECISION:
+            if bits == FIRST_PRECISION and self.hull is None:
                 highest = self.highest(center, r)
                 highest[wanted] = own - error - 1
                 if max(highest) < own - error:

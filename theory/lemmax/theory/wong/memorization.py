@@ -21,6 +21,8 @@ import numpy as np
 from flint import arb, ctx, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
+from lemmax.checker import NotACertificate
+from lemmax.checker.arithmetic import hull, plane
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
@@ -108,7 +110,8 @@ def memorizes(layer: AttentionLayer, facts: Iterable[Fact], tau: Any | None = No
     """Decide which facts (k, q, v) the layer memorizes, over its whole vocabulary.
 
     Without τ a fact counts when its logit is strictly the largest; with τ when its softmax
-    probability is at least τ. Cost: facts × tokens × d_model operations on int64.
+    probability is at least τ. Cost: facts × tokens × d_model operations on int64; without τ, and
+    with the columns of W_U in a plane (the compiler's are), facts × d_model and one sort.
 
     >>> from lemmax.theory.wong.layer import AttentionLayer
     >>> layer = AttentionLayer(("a", "b"), [[1], [-1]], [[1, -1]])
@@ -199,16 +202,43 @@ def _decide_all(layer: AttentionLayer, facts: tuple[Fact, ...], tau: fmpq | None
     unembedding, denominator = layer.W_U.flint.numer_denom()
     weights = [[int(x) for x in row] for row in unembedding.tolist()]
     lengths = [sum(abs(row[t]) for row in weights) for t in range(len(layer.tokens))]
-    step = max(1, _CHUNK // len(layer.tokens))
+    rivals = None if tau is not None else _neighbours(weights)
+    step = max(1, _CHUNK // (len(layer.tokens) if rivals is None else 8))
     for start in range(0, len(facts), step):
         chunk = [
             tuple(layer.index[token] for token in fact) for fact in facts[start : start + step]
         ]
         balls = [states(k, q, _PRECISION) for k, q, _ in chunk]
         for number, quick in enumerate(
-            _decide_by_int64(balls, chunk, weights, lengths, int(denominator), tau)
+            _decide_by_int64(balls, chunk, weights, lengths, int(denominator), tau, rivals)
         ):
             yield quick or _decide_exactly(layer, states, facts[start + number], tau)
+
+
+def _neighbours(weights: list[list[int]]) -> NDArray[np.int64] | None:
+    """For each token the two that it has to beat, where the columns of W_U lie in a plane.
+
+    They are its neighbours on the convex hull of the columns. A token that is no vertex, or shares
+    its column, is never strictly the largest and is named as its own rival. None: no plane.
+    """
+    columns = list(zip(*weights, strict=True))
+    try:
+        seen = plane(columns, "W_U")
+    except NotACertificate:  # its entries are too long for that
+        return None
+    if seen is None:
+        return None
+    first: dict[tuple[int, int], int] = {}
+    rivals = np.repeat(np.arange(len(columns))[:, None], 2, axis=1)
+    shared = set()
+    for t, u in enumerate(columns):
+        if first.setdefault((u[seen[0]], u[seen[1]]), t) != t:
+            shared.add(first[u[seen[0]], u[seen[1]]])
+    places = list(first.values())
+    for n, neighbours in hull(list(first), "W_U").items():
+        if neighbours and places[n] not in shared:
+            rivals[places[n]] = [places[neighbours[0]], places[neighbours[-1]]]
+    return rivals
 
 
 def _int64_bits(balls: list[list[arb]], lengths: list[int]) -> int:
@@ -225,17 +255,28 @@ def _decide_by_int64(
     lengths: list[int],
     denominator: int,
     tau: fmpq | None,
+    rivals: NDArray[np.int64] | None = None,
 ) -> NDArray[np.bool_]:
-    """True where 64-bit integers with an error radius prove the fact; False means: not yet."""
+    """True where 64-bit integers with an error radius prove the fact; False means: not yet.
+
+    A fact competes with all tokens, or with the rivals of its value alone.
+    """
     bits = _int64_bits(balls, lengths)
     if bits < 8:
         return np.zeros(len(chunk), dtype=np.bool_)
     # h is within 1 of hidden / 2^bits in every coordinate, so h·w is within Σ|w| of it.
     hidden = np.array([[_floor(h, bits) for h in state] for state in balls], dtype=np.int64)
-    logits = hidden @ np.array(weights, dtype=np.int64)
+    table = np.array(weights, dtype=np.int64)
     radius = 2 * np.array(lengths, dtype=np.int64)
     facts = np.arange(len(chunk))
     targets = np.array([v for _, _, v in chunk])
+    if rivals is not None:
+        faced = rivals[targets]
+        own = np.einsum("fd,df->f", hidden, table[:, targets]) - radius[targets]
+        others = np.einsum("fd,dfr->fr", hidden, table[:, faced]) + radius[faced]
+        beaten: NDArray[np.bool_] = (own[:, None] > others).all(axis=1)
+        return beaten
+    logits = hidden @ table
     gaps = (logits[facts, targets] - radius[targets])[:, None] - (logits + radius)
     gaps[facts, targets] = np.iinfo(np.int64).max  # a fact does not compete with itself
     if tau is None:

@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from lemmax.constructions.capacity import TRAINED, Capacity, capacities
 from lemmax.constructions.capacity.bits import Sizes
 from lemmax.numerics.experiments.statistics import Estimate, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.experiments.studies import Experiment, Judgement, Rows, Scale, Study
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Triple, Wong
 from lemmax.numerics.training.jobs import Job
@@ -117,9 +117,9 @@ SLOW = Study(
 )
 
 
-def keys_of(row: Row) -> int:
-    """The number of subjects of a row's table."""
-    return int(row.job.config.samples) // QUERIES
+def keys_of(job: Job) -> int:
+    """The number of subjects of a job's table."""
+    return int(job.config.samples) // QUERIES
 
 
 def trained(rows: Rows, what: str = "bfloat16") -> dict[int, list[float]]:
@@ -130,7 +130,7 @@ def trained(rows: Rows, what: str = "bfloat16") -> dict[int, list[float]]:
             best[row.job] = max(best.get(row.job, 0), row.inspected[what])
     bits: dict[int, list[float]] = {}
     for job, facts in best.items():
-        keys = int(job.config.samples) // QUERIES
+        keys = keys_of(job)
         share = facts / (QUERIES * keys)
         bits.setdefault(keys, []).append(share * certified(keys).per_parameter)
     return dict(sorted(bits.items()))
@@ -184,7 +184,8 @@ def draw(rows: Rows, figure: Any) -> None:
         )
     axes.axhline(TRAINED, color="0.6", linestyle=":", label="language models (Allen-Zhu and Li)")
     axes.set(xscale="log", yscale="log", xlabel="facts", ylabel="bits per parameter")
-    axes.legend(frameon=False, fontsize=7)
+    axes.set_ylim(0.15, 70)
+    axes.legend(frameon=False, fontsize=7, loc="upper left")
 
 
 EXPERIMENTS = {
