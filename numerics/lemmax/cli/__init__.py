@@ -16,16 +16,13 @@ import typer
 
 from lemmax.cli import (
     capacity,
-    errata,
     experiments,
     facts,
     handing_out,
-    init,
     ledger,
     machine,
     paper,
     prove,
-    report,
     survey,
 )
 from lemmax.theory.errors import LemmaxError
@@ -43,10 +40,10 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "survey": survey.survey,
     "assumptions": experiments.assumptions,
     "export": ledger.export,
-    "init": init.init,
+    "init": paper.init,
     "paper": paper.paper,
-    "errata": errata.errata,
-    "report": report.report,
+    "errata": paper.errata,
+    "report": paper.report,
     "reproduce": experiments.reproduce,
     "doctor": machine.doctor,
 }

