@@ -245,6 +245,17 @@ def test_aot_rank_formula_on_random_sets(sample: Sample) -> None:
         )
 
 
+def test_attention_rank_on_random_sets() -> None:
+    """rank A >= min(T₀, H), which is met where all sequences are constant and d is small."""
+    rng = random.Random(60)
+    for seed in range(60):
+        N, S, d, H = rng.randint(1, 4), rng.randint(2, 4), rng.randint(2, 4), rng.randint(1, 4)
+        sequences = random_sequences(rng, N, S, 9)
+        bounds = aot_rank(generic_aot(N, S, d, 1, H, seed), sequences, "A")
+        assert bounds.lower >= min(len(sequences), H)
+    assert aot_rank(generic_aot(4, 2, 2, 1, 2, 1), CONSTANT, "A").rank == 3 < 4
+
+
 def test_aot_rank_in_dimension_one() -> None:
     """d = d_h = 1: H = T₀ heads give rank T₀, and H heads with the skip rows H + 1."""
     rng = random.Random(1)

@@ -5,17 +5,21 @@ from itertools import product
 from math import factorial
 
 import pytest
-from flint import fmpq, fmpq_poly
+import z3
+from flint import arb, ctx, fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions import associative_memory
 from lemmax.constructions.dana import counterexamples
+from lemmax.pytest_plugin.symbolic import Symbolic
+from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.dana.transformer_rank import aot_rank
 from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.numbers.rank import certified_rank
 
 Certify = Callable[..., checker.Verdict]
 
@@ -212,3 +216,111 @@ def test_theorem_1_parameters_are_counted(N: int, S: int, d: int, d_h: int, H: i
     for head in model.heads:
         entries += sum(m.shape[0] * m.shape[1] for m in (head.W_Q, head.W_K, head.W_V, head.W_O))
     assert entries == model.parameters == d * (S + 2 * N + 4 * d_h * H)
+
+
+AGAINST: dict[str, Callable[[], Certificate]] = {
+    "dana/headline": counterexamples.headline_for_exclusive_or,
+    "dana/comparison-mahdavi-memorization": counterexamples.capacity_without_the_skip,
+    "dana/t-epsilon-uniform": counterexamples.uniform_prior_on_two,
+    "dana/parameters-rounded": counterexamples.heads_rounded_up,
+    "dana/dummy-examples": counterexamples.too_few_sequences,
+    "dana/constant-depends-on-attention": counterexamples.constant_of_two_priors,
+    "dana/theorem-1-epsilon-features": counterexamples.printed_constant,
+    "dana/section-4.1-display": counterexamples.divergence_above_the_logits,
+}
+
+
+@pytest.mark.parametrize(
+    ("claim", "make"),
+    [
+        pytest.param(claim, make, id=claim, marks=pytest.mark.claim(claim, direction="against"))
+        for claim, make in AGAINST.items()
+    ],
+)
+def test_statements_that_an_instance_refutes(
+    claim: str, make: Callable[[], Certificate], certify: Certify
+) -> None:
+    certify(make(), ship_as=claim)
+
+
+def test_the_constants_around_the_printed_one() -> None:
+    """Features (5, 12): the divergence lies between C ‖WE‖ and √2 ‖B⁻¹‖ ‖WE‖, in units of ln 2."""
+    norm_squared = fmpq(60**2 + 25**2, 2)
+    printed, repaired = (1 + fmpq(13, 5) ** 2) * norm_squared, 2 * fmpq(13, 5) ** 2 * norm_squared
+    with ctx.workprec(200):
+        p = arb(1) / (1 + arb(2) ** 25)
+        s = arb(2) ** 144 / (1 + arb(2) ** 144)
+        divergence = (p * (p / s).log() + (1 - p) * ((1 - p) / (1 - s)).log()) / arb(2).log()
+        assert arb(143) < divergence < arb(144)
+        assert arb(printed) < arb(129) ** 2 < divergence**2 < arb(repaired)
+        assert divergence**2 > arb(
+            fmpq(169**2, 2)
+        )  # the logits' difference, display of Section 4.1
+
+
+@given(
+    d=st.integers(1, 5), d_h=st.integers(1, 3), H=st.integers(0, 3), N=st.integers(1, 4),
+    S=st.integers(1, 3),
+)  # fmt: skip
+def test_parameters_by_the_number_of_associations(d: int, d_h: int, H: int, N: int, S: int) -> None:
+    model = generic_aot(N, S, d, d_h, H)
+    T0 = H * d_h + d
+    assert model.parameters == d * (S + 2 * N + 4 * (T0 - d))
+    if d == 2:
+        assert model.parameters == 2 * S + 4 * N + 8 * T0 - 16
+
+
+@pytest.mark.claim("dana/section-6-parameters", statement="ab0c5a7c12337cd1")
+def test_orders_of_the_numbers_of_parameters(symbolic: Symbolic) -> None:
+    """All sizes are free: T = H d_h + d, with x = H d_h heads' dimensions."""
+    d, S, N, x, T = z3.Reals("d S N x T")
+    sizes = (d >= 1, S >= 1, N >= 1, x >= 0, x + d == T)
+    symbolic.proves(S + 2 * N + 4 * x <= 4 * (S + N + T - d), *sizes)
+    symbolic.proves(
+        z3.Implies(d == 2, 2 * (S + 2 * N + 4 * x) == 2 * S + 4 * N + 8 * T - 16), *sizes
+    )
+
+
+@given(
+    rows=st.lists(st.lists(st.integers(-3, 3), min_size=3, max_size=3), min_size=4, max_size=4),
+    bound=st.integers(1, 3),
+)
+def test_blocks_of_full_rank(rows: list[list[int]], bound: int) -> None:
+    """Two blocks beside zeros: the ranks add up, so full rank of each is full rank of both."""
+    first, second = Matrix(rows[:bound]), Matrix(rows[bound:])
+    joined = [[*row, 0, 0, 0] for row in rows[:bound]] + [[0, 0, 0, *row] for row in rows[bound:]]
+    ranks = [certified_rank(m).rank for m in (Matrix(joined), first, second)]
+    assert ranks[0] == ranks[1] + ranks[2]
+
+
+def test_a_larger_head_dimension_adds_no_function() -> None:
+    """d = 1, d_h = 2: W_QᵀW_K and W_O W_V are 1 × 1, and heads of dimension 1 have the same."""
+    two = AoTHead(Matrix([[1], [2]]), Matrix([[3], [-1]]), Matrix([[1], [1]]), Matrix([[2, 5]]))
+    one = AoTHead(Matrix([[1]]), Matrix([[1]]), Matrix([[1]]), Matrix([[7]]))
+    assert two.W_QK.flint == one.W_QK.flint
+    for head in (two, one):
+        assert (head.W_O @ head.W_V)[0, 0] == 7
+    parts = (Matrix([[1], [-1]]), Matrix([[0], [2]]), Matrix([[1], [-1]]))
+    larger, smaller = (AoT((0, 1), *parts, (head,)) for head in (two, one))
+    for row, same in zip(
+        *(m.logits([(0, 1), (1, 1)], 100) for m in (larger, smaller)), strict=True
+    ):
+        assert all(
+            (a - b).contains(0) and (a - b).rad() < 1e-20 for a, b in zip(row, same, strict=True)
+        )
+    assert smaller.parameters < larger.parameters
+
+
+@pytest.mark.parametrize("S", [40, 200, 1000])
+def test_simulated_mlps_need_more_than_a_constant_factor(S: int) -> None:
+    """N = 2, ε = 1/2, T = 2^(S-1), d = ⌈log T⌉, in units of T: the ratio grows like log T."""
+    with ctx.workprec(2000):
+        log_T = (S - 1) * arb.const_log2()
+        ceiling = log_T.ceil().unique_fmpz()
+        assert ceiling is not None
+        d = int(ceiling)
+        assert log_T < d
+        assert S * arb.const_log2() ** 2 <= d * arb(d).log()  # the condition, with κ = 1
+        first = arb.const_log2() * log_T / (arb(d) / log_T).log()  # without further positive terms
+        second = d * (1 + (S + 2) / arb(2) ** (S - 1))
+        assert first / second > log_T * arb.const_log2() / 2 - 1

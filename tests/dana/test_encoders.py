@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import pytest
 import sympy
+import z3
 from flint import arb, ctx, fmpq, fmpq_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -493,6 +494,82 @@ def test_random_sign_union_bound_and_exact_coherence() -> None:
     signs = random_signs(6, 16, seed=1)
     scaled = Matrix([[fmpq(int(x), 4) for x in row] for row in signs.tolist()])
     assert coherence(scaled) == certified_coherence(signs)
+
+
+def test_theorem_2_factor_is_above_that_of_signs() -> None:
+    """(1 + c)/(1 - c) <= (1 + 2C + C v)/(1 - 2C) <= (1 + 4C)/(1 - 2C): no other real numbers."""
+    c, C, v = z3.Reals("c C v")
+    solver = z3.Solver()
+    solver.add(c >= 0, c <= C, 2 * C < 1, v >= 0, v <= 1)
+    assert solver.check() == z3.sat
+    lower = (1 + c) * (1 - 2 * C) <= (1 + 2 * C + C * v) * (1 - c)
+    upper = (1 + c) * (1 - 2 * C) <= (1 + 4 * C) * (1 - c)
+    solver.add(z3.Not(z3.And(lower, upper)))
+    assert solver.check() == z3.unsat
+
+
+def with_one_multiplier(
+    rows: list[list[fmpq]], g: list[int], signs: Any, d: int
+) -> tuple[arb, arb]:
+    """The mean divergence of the encoder λ W_g, one λ for all rows, and the bound of that λ."""
+    N, C, share = len(rows[0]), arb(certified_coherence(signs)), fmpq(1, len(rows))
+    entropies = [entropy(row) for row in rows]
+    mean_entropy = sum(entropies, arb(0)) / len(rows)
+    wrong = share * sum((1 - row[j] for row, j in zip(rows, g, strict=True)), fmpq(0))
+    lam = phi(mean_entropy, N) / (1 - C)
+    total = arb(0)
+    for row, h, j in zip(rows, entropies, g, strict=True):
+        logits = [lam * int(signs[i] @ signs[j]) / d for i in range(N)]
+        size = sum((x.exp() for x in logits), arb(0)).log()
+        cross = sum((arb(p) * (size - x) for p, x in zip(row, logits, strict=True)), arb(0))
+        total += (cross - h) / len(rows)
+    return total, arb(wrong) * phi(mean_entropy, N) * (1 + C) / (1 - C)
+
+
+def test_one_multiplier_for_all_sequences() -> None:
+    """N = 12, d = 40, three equally likely rows, right and wrong look-up tables."""
+    rng, signs = random.Random(31), derandomised_signs(12, 40)
+    tight = 0
+    for _ in range(20):
+        rows, g = [], []
+        for _ in range(3):
+            weights = [rng.randint(1, 9) ** rng.randint(1, 6) for _ in range(12)]
+            rows.append([fmpq(w, sum(weights)) for w in weights])
+            g.append(rng.choice([max(range(12), key=weights.__getitem__), rng.randrange(12)]))
+        reached, bound = with_one_multiplier(rows, g, signs, 40)
+        assert reached < bound
+        tight += bool(reached > bound / 3)
+    assert tight  # the bound is not idle
+
+
+@given(p=distributions(4, 1), share=st.integers(0, 50))
+def test_a_small_divergence_keeps_the_likely_token(p: list[fmpq], share: int) -> None:
+    """p_g >= 9/10 and s_g <= 1/2: a divergence over 1/3, whatever the other tokens are."""
+    likely = [fmpq(9, 10) + p[0] / 10, *(x / 10 for x in p[1:])]
+    s_g = fmpq(share, 100)
+    rest = 1 - s_g
+    total = arb(0)
+    for x, y in zip(likely, [s_g, *(rest * x / (1 - p[0]) for x in p[1:])], strict=True):
+        if y == 0:
+            return  # an infinite divergence
+        total += arb(x) * (arb(x) / arb(y)).log()
+    assert total > arb(fmpq(1, 3))
+
+
+@given(p=distributions(4, 1))
+def test_divergence_from_the_uniform_distribution(p: list[fmpq]) -> None:
+    gap = divergence(p, [fmpq(0)] * 4) - (arb(4).log() - entropy(p))
+    assert gap.contains(0)
+    assert gap.rad() < 1e-9
+
+
+def test_total_variation_is_of_first_order() -> None:
+    """Two tokens: s_0 - p_0 = p_0 z_0 + O(ε²) for z = ε (1/p, -1/(1 - p)), of mean 0."""
+    p, e = sympy.symbols("p e", positive=True)
+    z = (e / p, -e / (1 - p))
+    top = p * sympy.exp(z[0])
+    s = top / (top + (1 - p) * sympy.exp(z[1]))
+    assert sympy.simplify(sympy.diff(s, e).subs(e, 0) - p * z[0] / e) == 0
 
 
 # --- Taylor, Lemma 4, Definition 2 ---------------------------------------------------------------

@@ -361,6 +361,18 @@ def test_one_ray_of_queries_with_reciprocal_contexts_has_rank_one() -> None:
 
 
 @pytest.mark.parametrize("H", [1, 3, 10])
+def test_equal_queries_have_equal_features(H: int) -> None:
+    """n = 2, a shared context of rank 2, two equal queries: Kruskal rank 1, and Z has one row."""
+    draw = Random(H)
+    context = Matrix([[1, 0, 2], [0, 1, -1]])
+    layer = multi_head([context] * 2, Matrix([[1, 2, 0]] * 2), heads(H, 3, 2, 5, draw))
+    assert kruskal_rank(layer.queries).rank == 1
+    for first, second in layer.exponents[0]:
+        assert first == second  # equal logits on equal contexts: equal rows
+    assert layer.feature_rank().lower == 1
+
+
+@pytest.mark.parametrize("H", [1, 3, 10])
 def test_one_token_makes_heads_copies(H: int) -> None:
     contexts = [[[1, 0, 0, 0]], [[0, 1, 0, 0]], [[0, 0, 1, 0]], [[0, 0, 0, 1]], [[1, 1, 1, 1]]]
     layer = multi_head(contexts, [[1, 2, 3, t] for t in range(5)], heads(H, 4, 2, 9, Random(H)))

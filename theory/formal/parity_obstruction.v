@@ -1,11 +1,14 @@
 (* claim: lemmax/parity-obstruction@70f1c1a461038561, by parity_obstruction, associations_not_memorized.
    against: dana/corollary-1@94c6e616dd8fd7d8 (H = 0 with two associations; H = 1, d_h = 2 with four),
      by corollary_1_fails_without_heads, corollary_1_fails_with_one_head.
-   control: parity_of_H_bits_memorized, theorem_1_memorization_fails.
+   against: dana/headline@2bbe39da271bc44f (every H), by theorem_1_memorization_fails.
+   against: dana/comparison-mahdavi-memorization@d242acc3e2ee7d51 (H = 2, d_h = 4),
+     by comparison_with_earlier_capacity_fails.
+   control: parity_of_H_bits_memorized.
    An attention-only transformer with H heads cannot memorize the parity of
    H+1 bits, whatever its dimensions; with H heads it can memorize the parity
-   of H bits. Consequences: the number of associations that dana/theorem-1 and
-   dana/corollary-1 promise is not always memorized. *)
+   of H bits. Consequences: the number of associations that the introduction, Section 6 and
+   Corollary 1 of Dana et al. promise is not always memorized. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From lemmax Require Import attention_only_transformer.
 Set Implicit Arguments.
@@ -172,7 +175,7 @@ have lE : logits exp A (seq_ b) = logits exp A (bit_sequence 0 1 0 b).
 by move=> memb y' /memb; rewrite lE.
 Qed.
 
-(* dana/theorem-1 with epsilon = 0 (T_0 <= H d_h + d), for every H *)
+(* dana/headline, for every H: H d_h + d associations, with d_h = 1 *)
 Corollary theorem_1_memorization_fails H :
   exists (P : {set {ffun 'I_H.+2 -> 'I_2}}) (y : {ffun 'I_H.+2 -> 'I_2} -> 'I_2),
     #|P| = (H * 1 + (2 ^ H.+1 - H))%N /\
@@ -195,6 +198,13 @@ Corollary corollary_1_fails_with_one_head :
   exists (P : {set {ffun 'I_3 -> 'I_2}}) (y : {ffun 'I_3 -> 'I_2} -> 'I_2),
     #|P| = (1 * 2 + 2)%N /\
     forall A : aot R 2 2 1 2 2, ~ (forall t, t \in P -> memorizes exp A t (y t)).
+Proof. exact: associations_not_memorized. Qed.
+
+(* dana/comparison-mahdavi-memorization: H d_h associations with H = 2, d_h = 4, any d *)
+Corollary comparison_with_earlier_capacity_fails d :
+  exists (P : {set {ffun 'I_4 -> 'I_2}}) (y : {ffun 'I_4 -> 'I_2} -> 'I_2),
+    #|P| = (2 * 4)%N /\
+    forall A : aot R 2 3 2 d 4, ~ (forall t, t \in P -> memorizes exp A t (y t)).
 Proof. exact: associations_not_memorized. Qed.
 
 End Obstruction.

@@ -113,6 +113,53 @@ def parity_of_one_bit() -> Certificate:
     return refute("dana/corollary-2", a=parity(0), d=2, d_h=1, H=0)
 
 
+def headline_for_exclusive_or() -> Certificate:
+    """One head with d_h = 1 and d = 3 should memorize four associations, and no head does."""
+    return refute("dana/headline", a=parity(1), d=3, d_h=1, H=1)
+
+
+def capacity_without_the_skip() -> Certificate:
+    """Two heads of dimension 4 should memorize eight associations: not the parity of three bits."""
+    return refute("dana/comparison-mahdavi-memorization", a=parity(2), d=4, d_h=4, H=2)
+
+
+def uniform_prior_on_two() -> Certificate:
+    """Uniform prior on two sequences, ε = 1/2: T_ε = 2, not ⌈1⌉."""
+    return refute("dana/t-epsilon-uniform", P=Matrix([["1/2", "1/2"]]), eps=fmpq(1, 2))
+
+
+def heads_rounded_up() -> Certificate:
+    """d = d_h = 2 and T₀ = 3: one head, of which the count sees only half."""
+    return refute("dana/parameters-rounded", T=3, d=2, d_h=2, H=1)
+
+
+def too_few_sequences() -> Certificate:
+    """One token, one position, two heads of d = 1: there is one sequence, and two are wanted."""
+    return refute("dana/dummy-examples", N=1, H=2, d=1)
+
+
+def constant_of_two_priors() -> Certificate:
+    """The features (5, 12): B is 5/13 or 12/13, by the likelier sequence."""
+    return refute("dana/constant-depends-on-attention", X=Matrix([[5, 12]]))
+
+
+def _odds(power: int) -> fmpq:
+    """The probability whose log-odds are a multiple of ln 2."""
+    return fmpq(2) ** power / (1 + fmpq(2) ** power)
+
+
+def printed_constant() -> Certificate:
+    """Features (5, 12), log-odds 60 ln 2 and -25 ln 2: fitted to the first, 144 ln 2 remain."""
+    return refute(
+        "dana/theorem-1-epsilon-features", x=5, y=12, a=_odds(60), p=_odds(-25), s=_odds(144)
+    )
+
+
+def divergence_above_the_logits() -> Certificate:
+    """Log-odds -25 ln 2 against 144 ln 2: a divergence over 143 ln 2, logits 119.6 ln 2 apart."""
+    return refute("dana/section-4.1-display", p=_odds(-25), s=_odds(144))
+
+
 def _on_a_line() -> dict[str, Any]:
     """The table, its dimension 1 and the bounds of the infimum, as an instance with evidence."""
     bounds = identity_table_on_a_line()
