@@ -34,6 +34,7 @@ lint: .venv/dev
 
 docs: .venv/dev
 	$(BIN)/python docs/mathjax.py
+	$(BIN)/python docs/example_paper.py
 	$(BIN)/sphinx-build -q -W --keep-going -j auto -b html docs docs/_build/html
 
 # Debian packages of programs that some tests need: Coq proves the kernel grade, Chromium reads the

@@ -28,13 +28,13 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinxcontrib.bibtex",
     "reference",
+    "example",
     "lemmax.sphinx",
 ]
-exclude_patterns = ["_build", "_ext", "**/.ipynb_checkpoints", "jupyter_execute"]
+exclude_patterns = ["_build", "_ext", "examples", "**/.ipynb_checkpoints", "jupyter_execute"]
 html_theme = "furo"
 html_title = "lemmax"
 html_static_path = ["_static"]
-lemmax_ledger = "theory/lemmax/theory/ledger/ledger.json"
 html_copy_source = False
 html_show_sourcelink = False
 templates_path: list[str] = []

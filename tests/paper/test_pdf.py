@@ -175,6 +175,10 @@ def test_without_data_the_paper_compiles_and_says_so(write: Write) -> None:
         (r"\lemmaxvalue{nowhere:M}", "There is no certificate 'nowhere'"),
         (r"\lemmaxvalue{../../secret}", "There is no certificate '../../secret'"),
         (r"\lemmaxvalue{wong/argmax-rank-one:Q}", "has nothing called 'Q'; it has M"),
+        (
+            r"\lemmaxvalue{lemmax/compiler-two-heads:W_Q}",
+            "'W_Q' may be heads.0.W_Q, heads.1.W_Q of lemmax/compiler-two-heads",
+        ),
         (r"\lemmaxvalue{count:nonsense}", "There is no count of 'nonsense'"),
         (r"\lemmax{thm:none}", "'thm:none' is neither the label of a statement nor a claim"),
     ],

@@ -1,9 +1,10 @@
 r"""Numbers, matrices and layers that a paper prints by name, so that none is typed.
 
 ``\lemmaxvalue{NAME}`` prints a whole certificate, ``\lemmaxvalue{NAME:PATH}`` one thing in it (such
-as ``M``, ``rank`` or ``heads.0.W_Q``), and ``\lemmaxvalue{count:holds}`` how many statements of the
-paper have that verdict (``count:claims``: how many there are). A certificate lies in the paper's
-folder of certificates or ships with lemmax, and the independent checker must accept it.
+as ``M``, ``rank`` or ``heads.0.W_Q``: the end of its path, as far as it is needed), and
+``\lemmaxvalue{count:holds}`` how many statements of the paper have that verdict (``count:claims``:
+how many there are). A certificate lies in the paper's folder of certificates or ships with lemmax,
+and the independent checker must accept it.
 """
 
 from __future__ import annotations
@@ -40,6 +41,12 @@ def value_latex(mention: Mention, folder: Path, counts: Mapping[str, int]) -> st
     named = {short_name(full): array for full, array in arrays.items()} | arrays
     if path in named:
         return array_latex(named[path])
+    ending = [full for full in arrays if full.endswith(f".{path}")]
+    if len(ending) > 1:
+        told = ", ".join(map(short_name, ending[:_LONGEST]))
+        raise PaperError(mention.place, f"{path!r} may be {told} of {name}: say more of it.")
+    if ending:
+        return array_latex(arrays[ending[0]])
     text = _text(certificate, path.split("."))
     if text is None:
         known = ", ".join(list(map(short_name, arrays))[:_LONGEST])
