@@ -141,8 +141,8 @@ def coordinates_modulo(N: int, S: int, seed: int) -> tuple[list[tuple[int, ...]]
         return Matrix([[draw.randint(1, 10**6) for _ in range(2)] for _ in range(rows)])
 
     head = AoTHead(
-        [[draw.randint(1, 10**6), 0], [0, 0]],
-        [[0, 1], [0, 0]],
+        Matrix([[draw.randint(1, 10**6), 0], [0, 0]]),
+        Matrix([[0, 1], [0, 0]]),
         Matrix.identity(2),
         Matrix.zeros(2, 2),
     )
@@ -203,11 +203,11 @@ def test_last_head_turns_the_relation_through_a_plane() -> None:
         if sequences is None:
             continue
         model = generic_aot(N, S, 2, 1, H, seed)
-        heads = [AoTHead(h.W_Q, h.W_K, [[1, 0]], h.W_O) for h in model.heads[:-1]]
+        heads = [AoTHead(h.W_Q, h.W_K, Matrix([[1, 0]]), h.W_O) for h in model.heads[:-1]]
         last = model.heads[-1]
         wide = AoTHead(
-            [*last.W_Q.flint.tolist(), [0, 0]],
-            [*last.W_K.flint.tolist(), [0, 0]],
+            Matrix([*last.W_Q.flint.tolist(), [0, 0]]),
+            Matrix([*last.W_K.flint.tolist(), [0, 0]]),
             Matrix.identity(2),
             Matrix.zeros(2, 2),
         )
