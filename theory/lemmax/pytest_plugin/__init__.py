@@ -12,7 +12,8 @@ The grade is earned by the fixture that does the deciding: ``certify`` (the inde
 something else, is an error of the run. Argued proofs are pages (``lemmax_proofs``).
 
 Options: ``--ledger FILE`` writes the ledger, ``--ledger-against FILE`` fails where a fresh run
-disagrees with a committed one, ``--evidence`` runs evidence only, ``--write-certificates`` and
+disagrees with a committed one, ``--evidence`` runs evidence only, ``--recheck`` gives the shipped
+certificates to a fresh process of the checker in the end, ``--write-certificates`` and
 ``--write-theorems`` write anew what is shipped. Settings (ini): ``lemmax_claims``,
 ``lemmax_proofs``, ``lemmax_certificates``, ``lemmax_ledger``, ``lemmax_formal``,
 ``lemmax_theorems``; each is relative to the root of the project, and the claims of lemmax itself
@@ -32,6 +33,7 @@ import pytest
 from lemmax.pytest_plugin.fixtures import certify, exhaust, kernel, measure, sample, symbolic
 from lemmax.pytest_plugin.gatherer import NAME, Gatherer
 from lemmax.pytest_plugin.pages import ProofPage
+from lemmax.pytest_plugin.rechecking import Rechecking
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.ledger.entries import elsewhere, holds_in_lemmax
@@ -48,6 +50,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "--ledger-against", metavar="FILE", help="fail where this run disagrees with a ledger"
     )
     group.addoption("--evidence", action="store_true", help="run only what is evidence for claims")
+    group.addoption(
+        "--recheck", action="store_true", help="check the shipped certificates again in the end"
+    )
     group.addoption(
         "--write-certificates", action="store_true", help="write the shipped certificates anew"
     )
@@ -83,6 +88,8 @@ def pytest_configure(config: pytest.Config) -> None:
         raise pytest.UsageError(str(error)) from None
     gatherer = Gatherer(config, places, catalogue, proofs, frozenset(granted))
     config.pluginmanager.register(gatherer, NAME)
+    if config.getoption("--recheck"):
+        config.pluginmanager.register(Rechecking(config), "lemmax-rechecking")
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProofPage | None:

@@ -115,7 +115,9 @@ def disagreements(
 
     Evidence that one of the two could not run (an optional part is missing) is left out of both
     before they are compared. Evidence of the ledger whose test is gone is reported, and so is a
-    ledger whose verdicts do not follow from its own evidence.
+    ledger whose verdicts do not follow from its own evidence. What stands beside the verdicts is
+    compared too: titles, numbers, sources, and of each piece of evidence the certificates with
+    their digests, the theorems, the scope and the details.
     """
     changed = stale(record, catalogue)
     if changed:
@@ -126,6 +128,15 @@ def disagreements(
     for key, item in then.items():
         if key not in now:
             sentences.append(f"{item.claim}: the evidence {item.test} no longer exists.")
+        elif item.outcome == now[key].outcome == "passed":
+            sentences += _differing(item, now[key])
+    for name, entry in fresh.items():
+        current = _plain(entry)
+        sentences += [
+            f"{name}: the {field} was {record.claims[name].get(field)!r} and is {current[field]!r}."
+            for field in _OF_CLAIMS
+            if record.claims[name].get(field) != current[field]
+        ]
     out = {k for side in (now, then) for k, e in side.items() if e.outcome in _LEFT_OUT}
     expected, fresh_ledger = (
         build_ledger(catalogue, [e for k, e in side.items() if k not in out], premises, granted)
@@ -148,6 +159,17 @@ def disagreements(
 
 
 _LEFT_OUT = ("skipped", "not-run")
+_OF_CLAIMS = ("kind", "number", "paper", "repaired_by", "source", "title")
+_OF_EVIDENCE = ("certificates", "details", "measured", "scope", "sha256", "theorems")
+
+
+def _differing(then: Evidence, now: Evidence) -> list[str]:
+    return [
+        f"{now.claim}: the {field} of {now.test} differ from the ledger's: "
+        f"{getattr(now, field)!r}, not {getattr(then, field)!r}."
+        for field in _OF_EVIDENCE
+        if getattr(then, field) != getattr(now, field)
+    ]
 
 
 def _key(evidence: Evidence) -> tuple[str, str, Grade, Direction]:
