@@ -2,12 +2,14 @@
 
 Run: ``python benchmarks/attack_checker.py SEED COUNT``. Every attack draws COUNT instances and
 decides each of them without the checker. A false acceptance, a wrong bound or any exception but
-NotACertificate is printed, and the status is 1. Mutants that are accepted are judged where another
-way to decide them is at hand; the others are counted as unjudged.
+NotACertificate is printed, and the status is 1. Whatever certificate is accepted is judged again,
+here and in ``second_judges``, for every kind; statements with words that the judge lacks, such as
+the rank of a tensor, are counted as unjudged.
 """
 
 from __future__ import annotations
 
+import base64
 import copy
 import itertools
 import json
@@ -19,13 +21,21 @@ import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
 from fractions import Fraction
+from functools import cache
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
-from lemmax.checker import RULES, NotACertificate, arithmetic, check, enclosures, tensors
+from lemmax.checker import FAMILIES, RULES, NotACertificate, arithmetic, check, enclosures, tensors
 from lemmax.checker.reading import Matrix
+from lemmax.constructions import compile_database
+from lemmax.theory import Database
+
+sys.path.insert(0, str(Path(__file__).parents[1]))
+from benchmarks import second_judges
+from benchmarks.second_judges import number, rank
 
 Certificate = dict[str, Any]
 Outcome = tuple[str, str]  # what the checker said, and what is wrong with that (or nothing)
@@ -50,10 +60,6 @@ def rational(rng: random.Random, size: int = 3, denominator: int = 2) -> Fractio
 
 def texts(values: Any) -> Any:
     return list(map(texts, values)) if isinstance(values, (list, tuple)) else str(values)
-
-
-def rank(rows: Any) -> int:
-    return int(fmpq_mat([[fmpq(*Fraction(x).as_integer_ratio()) for x in r] for r in rows]).rank())
 
 
 # --- tensor ranks -------------------------------------------------------------------------------
@@ -288,21 +294,16 @@ def mutant(rng: random.Random) -> Outcome:
         for key in path:
             inside = inside[key]
         inside[last] = changed(rng, inside[last])
+    return judged(certificate)
+
+
+def judged(certificate: Certificate) -> Outcome:
     answer = said(certificate)
     if answer != "holds":
         return answer, ""
-    judge = JUDGES.get(certificate["kind"])
-    if judge is None:
-        return "holds, unjudged", ""
-    wrong = not judge(certificate)
-    return "holds, judged", f"accepted: {json.dumps(certificate)[:3000]}" if wrong else ""
-
-
-def number(text: str) -> Fraction:
-    head, _, exponent = text.partition("p")
-    if "0x" not in head:
-        return Fraction(head)
-    return int(head, 16) * Fraction(2) ** int(exponent or 0)
+    true = JUDGES[certificate["kind"]](certificate)
+    told = f"holds, {certificate['kind']} {'un' if true is None else ''}judged"
+    return told, f"accepted: {json.dumps(certificate)[:3000]}" if true is False else ""
 
 
 def judged_matrix_rank(c: Certificate) -> bool:
@@ -371,13 +372,54 @@ def judged_memorization(c: Certificate) -> bool:
     return True
 
 
-JUDGES: dict[str, Callable[[Certificate], bool]] = {
+JUDGES: dict[str, Callable[[Certificate], bool | None]] = {
+    **second_judges.JUDGES,
     "matrix-rank": judged_matrix_rank,
     "softmax-rank": judged_softmax_rank,
     "kruskal-rank": judged_kruskal_rank,
     "tensor-rank": judged_tensor_rank,
     "memorization": judged_memorization,
 }
+
+
+# --- layers by codes ----------------------------------------------------------------------------
+
+
+@cache
+def coded(seed: int) -> str:
+    """A small database, compiled for one of the formats; its certificate as a text."""
+    rng = random.Random(seed)
+    keys, queries, values = rng.randint(1, 4), rng.randint(1, 3), rng.randint(1, 5)
+    facts = [
+        (f"k{i}", f"q{j}", f"v{rng.randrange(values)}")
+        for i in range(keys)
+        for j in range(queries)
+        if rng.random() < 0.8 or i == j == 0
+    ]
+    dtype = rng.choice(["bfloat16", "float16", "float32"])
+    logits = rng.choice([None, "float32"]) if dtype != "float32" else None
+    compiled = compile_database(Database.from_triples(facts), dtype=dtype, logits=logits)
+    return json.dumps(compiled.float_certificate())
+
+
+def layer_by_codes(rng: random.Random) -> Outcome:
+    """A layer by codes, with a few bytes of its arrays, or its fields, changed; or none."""
+    certificate = json.loads(coded(rng.randrange(40)))
+    data = bytearray(base64.b64decode(certificate["arrays"]["base64"]))
+    start = 8 + int.from_bytes(data[:8], "little")
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        place = rng.randrange(start, len(data))
+        data[place] = rng.choice(
+            [0, data[place] ^ 1 << rng.randrange(8), data[rng.randrange(start, len(data))]]
+        )
+    certificate["arrays"]["base64"] = base64.b64encode(data).decode()
+    if rng.random() < 0.3:
+        part = rng.choice(["arithmetic", "code"])
+        name = rng.choice(sorted(certificate[part]))
+        own = certificate[part][name]
+        other = ["bfloat16", "float16", "float32"] if part == "arithmetic" else list(FAMILIES)
+        certificate[part][name] = changed(rng, own) if isinstance(own, int) else rng.choice(other)
+    return judged(certificate)
 
 
 # --- expressions --------------------------------------------------------------------------------
@@ -420,6 +462,7 @@ ATTACKS: dict[str, Callable[[random.Random], Outcome]] = {
     "minors": minors,
     "enclosures": enclosed,
     "mutants": mutant,
+    "layers by codes": layer_by_codes,
     "statements": statement,
 }
 
@@ -443,5 +486,5 @@ if __name__ == "__main__":
     told, faults = attack(int(sys.argv[1]), int(sys.argv[2]))
     for title, outcomes in told.items():
         print(f"{title}: " + ", ".join(f"{n} {what}" for what, n in sorted(outcomes.items())))
-    print(*faults, f"{len(faults)} faults", sep="\n")
+    print(*faults[:20], f"{len(faults)} faults", sep="\n")
     sys.exit(bool(faults))

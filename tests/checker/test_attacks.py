@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import importlib.util
+import json
 import sys
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
+from lemmax import checker
 from lemmax.checker import arithmetic, bounds, enclosures
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "attack_checker.py"
@@ -49,3 +53,60 @@ def test_a_lie_is_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> 
     found = {fault.partition(",")[0] for fault in faults}
     assert found >= {"forged tensor ranks", "forged matrix ranks", "minors", "enclosures"}
     assert not any("Traceback" in fault for fault in faults if fault.startswith("forged"))
+
+
+def false_certificates(script: ModuleType) -> dict[str, list[dict[str, Any]]]:
+    """For each kind a certificate that is false, as only its second judge needs to see."""
+    by_kind = {c["kind"]: json.dumps(c) for c in script.SHIPPED}
+    lies: dict[str, list[dict[str, Any]]] = {kind: [] for kind in script.JUDGES}
+
+    def lie(kind: str, place: str, value: Any) -> None:
+        data = json.loads(by_kind[kind])
+        *path, last = place.split(".")
+        inside = data
+        for key in path:
+            inside = inside[int(key) if key.isdigit() else key]
+        inside[int(last) if last.isdigit() else last] = value
+        lies[kind].append(data)
+
+    by_kind["float-memorization"] = script.coded(0)
+    lie("matrix-rank", "rank", 0)
+    lie("softmax-rank", "rank", 0)
+    lie("kruskal-rank", "rank", 0)
+    lie("tensor-rank", "upper", 0)
+    lie("memorization", "facts.0.2", 0)
+    lie("aot-memorization", "pairs.0.1", 0)
+    lie("aot-memorization", "pairs.0.1", 1)
+    lie("aot-rank", "at_least", 999)
+    lie("kl-interval", "upper.value", "0")
+    lie("kl-interval", "lower.value", "9")
+    swapped = {"refutation": "witness", "witness": "refutation"}
+    for c in (c for c in script.SHIPPED if c["kind"] in swapped):
+        lies[c["kind"]].append({**c, "kind": swapped[c["kind"]]})
+    for asserted in [
+        json.loads(json.dumps(c)) for c in script.SHIPPED if c["kind"] == "multi-head"
+    ]:
+        claim = asserted["assertion"]
+        if claim["type"] == "outputs":
+            claim["labels"] = [[f"{x}1" for x in row] for row in claim["labels"]]
+        else:
+            claim["lower"]["bound"] += 99
+        lies["multi-head"].append(asserted)
+    coded = json.loads(by_kind["float-memorization"])
+    data = bytearray(base64.b64decode(coded["arrays"]["base64"]))
+    size = int.from_bytes(data[:8], "little")
+    place = 8 + size + json.loads(data[8 : 8 + size])["facts"]["data_offsets"][0] + 8
+    for value in range(4):  # one of these four values is the right one
+        data[place] = value
+        text = base64.b64encode(data).decode()
+        lies["float-memorization"].append({**coded, "arrays": {"base64": text}})
+    return lies
+
+
+def test_every_kind_has_a_judge_that_finds_a_lie(script: ModuleType) -> None:
+    lies = false_certificates(script)
+    assert set(lies) == set(checker.KINDS)
+    for kind, certificates in lies.items():
+        said = [script.JUDGES[kind](certificate) for certificate in certificates]
+        assert said.count(True) <= (kind in ("aot-memorization", "float-memorization")), kind
+        assert False in said, kind

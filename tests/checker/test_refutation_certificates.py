@@ -56,7 +56,7 @@ def test_rank_one_matrices_that_refute_nothing_are_rejected(make: Any) -> None:
         verdict = check(make.refutation("wong/argmax-rank-one", *ARGMAX, M=make.text(rows)))
         assert verdict.holds == refutes
         sharp = make.refutation(
-            "lemmax/argmax-rank-one-sharp", ARGMAX[0], "rank(argmax(M)) <= 3", M=make.text(rows)
+            "own/argmax-rank-one-sharp", ARGMAX[0], "rank(argmax(M)) <= 3", M=make.text(rows)
         )
         assert not check(sharp).holds
         false, true = false + (not refutes), true + refutes

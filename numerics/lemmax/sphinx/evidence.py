@@ -70,15 +70,23 @@ class CheckerModules(Generated):
     """What a referee reads, counted."""
 
     def markdown(self) -> str:
-        lines, total = ["| module | lines | |", "|---|---|---|"], 0
+        lines, counts = ["| module | lines | |", "|---|---|---|"], Counter[str]()
         for path in checker_sources():
-            text = path.read_text(encoding="utf-8")
-            total += (count := text.count("\n"))
+            text, name = path.read_text(encoding="utf-8"), path.relative_to(FOLDER).as_posix()
+            counts[self.part(name)] += (count := text.count("\n"))
             told = ast.get_docstring(ast.parse(text)) if path.suffix == ".py" else ""
             first = (told or "What the claims of the papers say.").partition("\n")[0]
-            name = path.relative_to(FOLDER).as_posix()
             lines.append(f"| `{name}` | {count} | {first} |")
-        return "\n".join([*lines, f"| all | {total:,} | |"])
+        lines += [f"| {part} | {count:,} | together |" for part, count in counts.items()]
+        return "\n".join([*lines, f"| all | {counts.total():,} | |"])
+
+    @staticmethod
+    def part(name: str) -> str:
+        """Which count a module belongs to."""
+        folder = name.partition("/")[0]
+        if folder in ("language", "words"):
+            return "the language of statements"
+        return "layers by codes" if folder == "coded" or "float_" in name else "kinds and numbers"
 
 
 def _rule(kind: str) -> list[str]:

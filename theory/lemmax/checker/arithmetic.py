@@ -10,20 +10,21 @@ import math
 import operator
 from collections.abc import Collection, Iterable, Sequence
 from fractions import Fraction
+from itertools import chain
 
-from .limits import keep, refuse, released, room, spend
+from .limits import keep, multiply, refuse, released, room, spend
 from .reading import Matrix
 
 Rows = Sequence[Sequence[int]]
 
 
 def bits_of(rows: Iterable[Iterable[int]]) -> int:
-    return max((x.bit_length() for row in rows for x in row), default=0)
+    return max(map(int.bit_length, chain.from_iterable(rows)), default=0)
 
 
 def height(values: Iterable[Fraction | int]) -> int:
     """The bits of the longest numerator or denominator."""
-    return bits_of(x.as_integer_ratio() for x in values)
+    return bits_of(map(operator.methodcaller("as_integer_ratio"), values))
 
 
 class Table(list[list[int]]):
@@ -46,7 +47,7 @@ def least_common_multiple(numbers: Collection[int]) -> int:
     d, previous = 1, 1
     for n in sorted(numbers):
         if n != previous:
-            spend("The common denominator", 6, d.bit_length(), n.bit_length())
+            spend("The common denominator", 3, d.bit_length(), n.bit_length())
             room("The common denominators", len(numbers), d.bit_length() + n.bit_length())
             d, previous = math.lcm(d, n), n
     return d
@@ -56,10 +57,19 @@ def common_denominator(values: Collection[Fraction]) -> int:
     """The least d > 0 that makes all the values integers; charges for these integers."""
     d = least_common_multiple([x.denominator for x in values])
     bits = d.bit_length()
-    if bits > 1:
-        spend("The common denominator", 4 * len(values), bits, bits)
-    keep("The common denominators", len(values), bits + (height(values) if bits < 2 else 0))
+    parts = chain.from_iterable(map(Fraction.as_integer_ratio, values))
+    mean = sum(map(int.bit_length, parts)) // (len(values) or 1) + 1
+    if bits > 1:  # quotients by the denominators, and their products with the numerators
+        spend("The common denominator", 2 * len(values))
+        spend("The common denominator", len(values), bits, mean)
+    keep("The common denominators", len(values), mean + (bits if bits > 1 else 0))
     return d
+
+
+def ratio(n: int, d: int) -> Fraction:
+    """n / d in lowest terms."""
+    spend("A fraction", 2, n.bit_length(), d.bit_length())
+    return Fraction(n, d)
 
 
 def cleared(row: Sequence[Fraction]) -> tuple[list[int], int]:
@@ -225,11 +235,6 @@ def times_mod(row: Sequence[int], M: Table, p: int) -> list[int]:
     return [x % p for x in times(row, M)]
 
 
-def karatsuba(bits: int) -> int:
-    """A length b' such that b · b' is what a product of two numbers of b bits takes."""
-    return min(bits, 100 * math.isqrt(bits))
-
-
 def bareiss(rows: Rows, what: str) -> tuple[int, int]:
     """The rank over Q, and the last pivot up to sign, by Bareiss' fraction-free elimination.
 
@@ -240,13 +245,13 @@ def bareiss(rows: Rows, what: str) -> tuple[int, int]:
     room(what, sum(map(len, left)))
     while left and left[0]:
         place = next((i for i, row in enumerate(left) if row[0]), None)
+        spend(what, 50 + len(left) * len(left[0]) // 8)
         if place is None:
-            spend(what, sum(map(len, left)) // 8 + 1)
             left = [row[1:] for row in left]
             continue
         pivot, *top = left.pop(place)
         bits, size = bits_of((*left, top, [pivot])), len(left) * len(top)
-        spend(what, 3 * size, bits, karatsuba(bits))
+        multiply(what, 3 * size, bits)
         spend(what, 2 * size, bits, previous.bit_length())  # divisions take quadratic time
         room(what, 2 * size, 2 * bits + 1)
         left = [
@@ -273,8 +278,8 @@ def determinant(M: Matrix) -> Fraction:
         refuse("A determinant", f"of a matrix with {len(M)} rows and {len(M[0])} columns")
     rows = cleared_rows(M)
     order, last = bareiss([row for row, _ in rows], "The determinant")
-    spend("The determinant", len(rows), sum(d.bit_length() for _, d in rows), last.bit_length())
-    return Fraction(last if order == len(M) else 0, math.prod(d for _, d in rows))
+    spend("The determinant", len(rows), sum(d.bit_length() for _, d in rows), M.bits)
+    return ratio(last if order == len(M) else 0, math.prod(d for _, d in rows))
 
 
 # --- points in a plane --------------------------------------------------------------------------

@@ -21,7 +21,7 @@ from .arithmetic import (
     times,
 )
 from .enclosures import FIRST_PRECISION, Logits, precisions, probability_at_least, probably, sigmoid
-from .limits import brief, foresee, keep, refuse, spend
+from .limits import brief, foresee, keep, multiply, refuse, spend
 from .reading import Matrix, choice, fields, items, matrix
 
 
@@ -102,6 +102,7 @@ class Forward:
         W_K, d_k = cleared_all([head.W_K for head in layer.heads])
         self.heads = list(zip(W_Q, W_K, W_V, W_O, strict=True))
         self.value_scale, self.score_scale = d_v * d_o, d_q * d_k
+        self.width = 2 * sum(map(len, W_K))
         (W_U,), self.unembedding_scale = cleared_all([layer.W_U])
         # Tokens with one and the same column of W_U have the same logit on every input.
         self.column_of = classes(W_U.columns)
@@ -128,32 +129,29 @@ class Forward:
             return None
         return hull([(u[seen[0]], u[seen[1]]) for u in self.columns], "The columns of W_U")
 
-    def _parts(self, t: int) -> list[tuple[list[int], list[int], list[int]]]:
-        """For each head x W_Q, x W_Kᵀ and x W_V W_O of token t, scaled to integers."""
+    def _parts(self, t: int) -> tuple[list[tuple[list[int], list[int], list[int]]], int]:
+        """For each head x W_Q, x W_Kᵀ and x W_V W_O of token t, scaled to integers; the longest."""
         x = self.rows[t][0]
-        found = [
+        parts = [
             (times(x, W_Q), image(W_K, x), times(times(x, W_V), W_O))
             for W_Q, W_K, W_V, W_O in self.heads
         ]
-        for part in found:
-            keep("The forward pass", sum(map(len, part)), bits_of(part))
-        return found
+        bits = max([bits_of([x]), *map(bits_of, parts)])
+        keep("The forward pass", sum(len(row) for part in parts for row in part), bits)
+        return parts, bits
 
     def residual(self, k: int, q: int) -> Residual:
         d_k, (x_q, d_q) = self.rows[k][1], self.rows[q]
-        heads = list(zip(self.parts(k), self.parts(q), strict=True))
+        (of_k, bits_k), (of_q, bits_q) = self.parts(k), self.parts(q)
         scale = d_q * d_q * d_k * self.score_scale
-        a, b, c = (bits_of(part[i] for pair in heads for part in pair) for i in range(3))
         factor = (d_k * d_q * self.value_scale).bit_length()
-        long = max(bits_of([x_q]), c, factor)
-        width = sum(len(query) for _, (query, _, _) in heads)
-        spend("The attention scores", 30 * len(heads))
-        spend("The attention scores", 2 * width, a, b + d_q.bit_length())
-        spend("The attention scores", 3 * len(heads), scale.bit_length(), a + b)
-        spend("The forward pass", (8 * len(heads) + 4) * len(x_q), long, factor)
+        long = max(bits_k, bits_q, factor)
+        multiply("The attention scores", self.width, max(long, d_k.bit_length()))
+        spend("The attention scores", 10 * len(of_q), scale.bit_length(), 2 * long)
+        spend("The forward pass", (8 * len(of_q) + 4) * len(x_q), long, factor)
         base = [d_k * self.value_scale * x for x in x_q]
         terms: dict[str, tuple[Fraction, list[int]]] = {}
-        for (_, key_k, value_k), (query, key_q, value_q) in heads:
+        for (_, key_k, value_k), (query, key_q, value_q) in zip(of_k, of_q, strict=True):
             score = d_q * dot(query, key_k) - d_k * dot(query, key_q)
             s = Fraction(score, scale)
             delta = [d_q * a - d_k * b for a, b in zip(value_k, value_q, strict=True)]
@@ -168,9 +166,10 @@ class Forward:
         # Terms with a rational σ(s) = a / (a + 1) join the base over a common denominator.
         rational = [(1 << s.numerator, v) for s, v in terms.values() if self.rational(s)]
         common = math.lcm(*{a + 1 for a, _ in rational})
-        size = 3 * (len(terms) + 1) * len(base)
-        spend("The forward pass", size, common.bit_length(), 2 * long + 64)
-        base = [common * x for x in base]
+        if common > 1:
+            size = 3 * (len(terms) + 1) * len(base)
+            spend("The forward pass", size, common.bit_length(), 2 * long + 64)
+            base = [common * x for x in base]
         for a, delta in rational:
             share = common // (a + 1) * a
             base = [x + share * y for x, y in zip(base, delta, strict=True)]
@@ -251,10 +250,9 @@ class Forward:
         for bits in precisions():
             center, r, scale = self.enclosure(y, bits)
             scale *= self.unembedding_scale
-            bounds = [
-                (x - 2 * r * n, x) for x, n in zip(self.highest(center, r), self.norms, strict=True)
-            ]
-            z = Logits(bounds, scale, self.counts, wanted)
+            highs, wide = self.highest(center, r), 2 * r
+            lows = [x - wide * n for x, n in zip(highs, self.norms, strict=True)]
+            z = Logits(lows, highs, scale, self.counts, wanted)
             if bits == FIRST_PRECISION:
                 if probably(z, tau):
                     return True

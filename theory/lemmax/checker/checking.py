@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from .coded.arrays import beside
+from .files import read
 from .language.claims import RESERVED, bond
 from .limits import NotACertificate, Undecided, brief, metered, refuse
-from .reading import choice, read, screen
+from .reading import choice, screen
 from .steps import Step
 
 KINDS = (  # each is a module of ``kinds``, imported when a certificate needs it

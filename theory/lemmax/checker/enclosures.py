@@ -6,8 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from typing import NamedTuple
 
-from .arithmetic import height
-from .limits import LIMITS, spend
+from .arithmetic import height, ratio
+from .limits import LIMITS, multiply, spend
 
 FIRST_PRECISION = 64
 
@@ -19,23 +19,27 @@ def precisions() -> Iterator[int]:
         bits *= 2
 
 
-def exp_minus(x: Fraction, bits: int) -> tuple[int, int]:
-    """Integers lo <= 2^bits · e^-x <= hi for a rational x >= 0.
+def exp_minus(x: Fraction, bits: int, most: Fraction | None = None) -> tuple[int, int]:
+    """Integers lo <= 2^bits · e^-t <= hi for a rational t = x >= 0, or for all x <= t <= most.
 
-    e^y for y = x / 2^k < 1/2 is summed from its Taylor series, once rounding down and once
+    e^y for y = t / 2^k < 1/2 is summed from its Taylor series, once rounding down and once
     rounding up; it is inverted and squared k times, rounding outwards.
     """
+    most = x if most is None else most
     if x >= bits:
         return 0, 1  # e^-x <= 2^-x
-    halvings = int(x).bit_length() + 2 + math.isqrt(bits) // 3
+    if not most:
+        return 1 << bits, 1 << bits
+    halvings = int(most).bit_length() + 2 + math.isqrt(bits) // 3
     guard = halvings + 16
     w = bits + guard
-    spend("An exponential", 50 + 3 * (w // (2 + math.isqrt(bits) // 3) + halvings), w, w)
-    if (long := height((x,))) > 64:
-        spend("An exponential", 2, long + w, long)
+    terms = w // (2 + math.isqrt(bits) // 3)  # at most, and half as long in the mean
+    multiply("An exponential", 50 + 3 * (terms // 2 + halvings), w)
+    long = height((x, most))
+    spend("An exponential", 4, max(long, w), max(long, w))
     one = 1 << w
     y_low = (x.numerator << w) // (x.denominator << halvings)
-    y_high = y_low + 1
+    y_high = (most.numerator << w) // (most.denominator << halvings) + 1
     low = high = sum_low = sum_high = one
     n = 0
     while high > 1:
@@ -69,7 +73,7 @@ def power(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
     low, high = ln2(bits + int(s).bit_length() + 8)
     long = height((s,)) + 2 * bits
     spend("A power of two", 8, long, long)
-    return exp_minus(s * high, bits)[0], exp_minus(s * low, bits)[1]
+    return exp_minus(s * low, bits, s * high)
 
 
 def sigmoid(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
@@ -99,7 +103,7 @@ def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:
     k = (x.numerator // x.denominator).bit_length() - 1
     guard = 16 + k.bit_length()
     w = bits + guard
-    spend("A logarithm", 100 + 3 * w, w, w)
+    multiply("A logarithm", 100 + 3 * w, w)
     spend("A logarithm", 4, height((x,)) + w, height((x,)))
 
     def series(t: int, up: int) -> int:
@@ -110,8 +114,9 @@ def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:
 
     a, b = x.numerator, x.denominator << k
     t, third = ((a - b) << w) // (a + b), (1 << w) // 3
-    low = series(t, 0) + k * series(third, 0)
-    high = series(t + 1, 1) + k * series(third + 1, 1)
+    low, high = series(t, 0), series(t + 1, 1)
+    if k:
+        low, high = low + k * series(third, 0), high + k * series(third + 1, 1)
     return low >> guard, (high >> guard) + 1
 
 
@@ -127,16 +132,15 @@ def x_log_x(row: Iterable[Fraction], bits: int) -> tuple[int, int]:
 class Logits(NamedTuple):
     """Distinct columns j with low_j <= scale · z_j <= high_j; counts_j tokens share z_j."""
 
-    bounds: Sequence[tuple[int, int]]
+    lows: Sequence[int]
+    highs: Sequence[int]
     scale: int
     counts: Sequence[int]
     wanted: int
 
     def gap(self, top: int, bound: int) -> Fraction:
         """(top - bound) / scale, in lowest terms."""
-        bits = self.scale.bit_length()
-        spend("A logit", 20, bits + (top - bound).bit_length(), 2 * bits)
-        return Fraction(top - bound, self.scale)
+        return ratio(top - bound, self.scale)
 
 
 def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
@@ -146,15 +150,13 @@ def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
     (1 - τ counts_w) e^z_w >= τ Σ_{j ≠ w} counts_j e^z_j, and all z may be lowered by one constant.
     """
     own = tau.denominator - tau.numerator * z.counts[z.wanted]
-    if len(z.bounds) == 1 or own <= 0:
-        return len(z.bounds) == 1 and own >= 0
-    top = max(high for _, high in z.bounds)
-    spend("The probability", 4 * len(z.bounds), height((tau,)), bits)
+    if len(z.highs) == 1 or own <= 0:
+        return len(z.highs) == 1 and own >= 0
+    top = max(z.highs)
+    spend("The probability", 4 * len(z.highs), height((tau,)), bits)
     low_gap = high_gap = 0  # of left side minus right side
-    for j, (low, high) in enumerate(z.bounds):
-        weight_low, weight_high = exp_minus(z.gap(top, low), bits)
-        if high != low:
-            weight_high = exp_minus(z.gap(top, high), bits)[1]
+    for j, (low, high) in enumerate(zip(z.lows, z.highs, strict=True)):
+        weight_low, weight_high = exp_minus(z.gap(top, high), bits, z.gap(top, low))
         if j == z.wanted:
             low_gap, high_gap = low_gap + own * weight_low, high_gap + own * weight_high
         else:
@@ -165,12 +167,13 @@ def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
 
 def probably(z: Logits, tau: Fraction) -> bool:
     """A quick sufficient test: e^-a <= 2^-n where n <= 1477/1024 a, since log2(e) > 1.4426."""
-    top, own = max(high for _, high in z.bounds), z.bounds[z.wanted][0]
-    bits = max(top.bit_length(), min(z.bounds)[0].bit_length())
-    spend("The probability", 6 * len(z.bounds), bits + 11, z.scale.bit_length())
-    weights = (1 << max(64 - (top - high) * 1477 // (z.scale << 10), 0) for _, high in z.bounds)
-    pairs = enumerate(zip(z.counts, weights, strict=True))
-    total = sum(count * weight for j, (count, weight) in pairs if j != z.wanted)
+    top, own = max(z.highs), z.counts[z.wanted]
+    bits = max(top.bit_length(), min(z.highs).bit_length())
+    spend("The probability", 6 * len(z.highs) + 4, bits + 11, z.scale.bit_length())
+    unit = z.scale << 10
+    powers = [(top - high) * 1477 // unit for high in z.highs]
+    weights = [c << 64 - n if n < 64 else c for c, n in zip(z.counts, powers, strict=True)]
     spend("The probability", 4, height((tau,)), 128)
-    share = tau.denominator - tau.numerator * z.counts[z.wanted]
-    return share > 0 and share * exp_minus(z.gap(top, own), 64)[0] >= tau.numerator * total
+    share, others = tau.denominator - tau.numerator * own, sum(weights) - weights[z.wanted]
+    lead = exp_minus(z.gap(top, z.lows[z.wanted]), 64)[0]
+    return share > 0 and share * lead >= tau.numerator * others

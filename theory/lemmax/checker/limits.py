@@ -1,12 +1,14 @@
 """What may be spent on a certificate, and the meter that every primitive charges before it works.
 
-Time is counted in units of one small multiplication, about a tenth of a microsecond; a product of
-numbers of a and b bits takes a·b / 60,000 more. Memory is counted in bytes. Both counts depend on
-the certificate alone, so that every machine accepts the same files.
+Time is counted in units of one small multiplication, about a tenth of a microsecond; a division,
+or a greatest common divisor, of numbers of a and b bits takes a·b / 60,000 more, a product less.
+Memory is counted in bytes. Both counts depend on the certificate alone, so that every machine
+accepts the same files.
 """
 
 import contextlib
 import contextvars
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
@@ -66,35 +68,39 @@ class Meter:
 _METER: contextvars.ContextVar[Meter | None] = contextvars.ContextVar("meter", default=None)
 
 
-def _within(what: str, name: str, amount: int, unit: str) -> None:
-    if amount > (limit := LIMITS[name]):
-        told = f"brings the {name} to {amount:.1e} {unit}, and the limit is {limit:.1e}"
-        refuse(what, told)
+def _beyond(what: str, name: str, amount: int, unit: str) -> NoReturn:
+    refuse(what, f"brings the {name} to {amount:.1e} {unit}, and the limit is {LIMITS[name]:.1e}")
 
 
 def spend(what: str, count: int, a: int = 0, b: int = 0) -> None:
-    """Charge for so many products of numbers of a and b bits; refuse if that is too long."""
+    """Charge for so many divisions of numbers of a and b bits; refuse if that is too long."""
     meter = _METER.get() or Meter()
     meter.work += count * (1 + (a * b + 10 * (a + b)) // 60_000)
-    _within(what, "work", meter.work, "units")
+    if meter.work > LIMITS["work"]:
+        _beyond(what, "work", meter.work, "units")
+
+
+def multiply(what: str, count: int, bits: int) -> None:
+    """The same for products of two numbers of so many bits, which Python makes by Karatsuba."""
+    spend(what, count, bits, min(bits, 10 * math.isqrt(math.isqrt(math.isqrt(bits**5)))))
 
 
 def foresee(what: str, count: int) -> None:
     """Refuse at once what would be refused in the end: so many products are still to come."""
-    _within(what, "work", (_METER.get() or Meter()).work + count, "units")
+    if (amount := (_METER.get() or Meter()).work + count) > LIMITS["work"]:
+        _beyond(what, "work", amount, "units")
 
 
-def keep(what: str, count: int, bits: int = 0, brief: bool = False) -> None:
+def keep(what: str, count: int, bits: int = 0) -> None:
     """Charge for numbers of so many bits in lists, until the step that makes them is done with."""
-    meter = _METER.get() or Meter()
-    size = count * (40 + bits // 7)
-    _within(what, "memory", meter.memory + size, "bytes")
-    meter.memory += 0 if brief else size
+    room(what, count, bits)
+    (_METER.get() or Meter()).memory += count * (40 + bits // 7)
 
 
 def room(what: str, count: int, bits: int = 0) -> None:
     """The same for numbers that are gone at once: refuse if they do not fit."""
-    keep(what, count, bits, brief=True)
+    if (amount := (_METER.get() or Meter()).memory + count * (40 + bits // 7)) > LIMITS["memory"]:
+        _beyond(what, "memory", amount, "bytes")
 
 
 @contextlib.contextmanager

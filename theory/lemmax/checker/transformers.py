@@ -1,10 +1,11 @@
 """Attention-only transformers on sequences (Dana, Pydi and Chevaleyre 2024)."""
 
+import functools
 from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from .arithmetic import Table, cleared_all, dot, multiplied
+from .arithmetic import Table, cleared_all, dot, multiplied, ratio
 from .attention import layer
 from .limits import keep, refuse, spend
 from .reading import integer, items, matrix
@@ -13,8 +14,8 @@ from .reading import integer, items, matrix
 class Transformer:
     """A layer with positions added to its embeddings: row i of E plus row s of P, over ``scale``.
 
-    For each head, ``queries[h]`` holds x W_Q W_K and ``values[h]`` x W_V W_O, for tokens and for
-    positions apart: both are linear in x.
+    For each head, ``queries[h]`` holds x W_Q W_K, for the tokens and for the last position apart:
+    it is linear in x.
     """
 
     def __init__(self, data: Mapping[str, Any], inputs: Iterable[Any]) -> None:
@@ -30,12 +31,25 @@ class Transformer:
         (self.E, self.P), self.scale = cleared_all([self.layer.W_E, pos])
         W_Q, d_q = cleared_all([head.W_Q for head in heads])
         W_K, d_k = cleared_all([head.W_K for head in heads])
-        self.score_scale = self.scale * self.scale * d_q * d_k
+        W_V, d_v = cleared_all([head.W_V for head in heads])
+        W_O, d_o = cleared_all([head.W_O for head in heads])
+        self.score_scale, self.value_scale = self.scale * self.scale * d_q * d_k, d_v * d_o
+        self.moves = list(zip(W_V, W_O, strict=True))
         last = Table([self.P[-1]])
         self.queries = [
             [multiplied(multiplied(x, A), B) for x in (self.E, last)]
             for A, B in zip(W_Q, W_K, strict=True)
         ]
+
+    @functools.cached_property
+    def values(self) -> list[list[Table]]:
+        """For each head x W_V W_O of the tokens and of the positions, times ``value_scale``."""
+        return [[multiplied(multiplied(x, A), B) for x in (self.E, self.P)] for A, B in self.moves]
+
+    @functools.cached_property
+    def W_U(self) -> Table:
+        """The unembedding, times a number that is left out."""
+        return cleared_all([self.layer.W_U])[0][0]
 
     def keys(self, t: Sequence[int]) -> Table:
         """The embedded sequence, times scale."""
@@ -58,6 +72,4 @@ class Transformer:
         return found
 
     def fractions(self, scores: Sequence[int]) -> list[Fraction]:
-        bits = max(self.score_scale.bit_length(), max(map(int.bit_length, scores)))
-        spend("The attention scores", 20 * len(scores), bits, 2 * bits)
-        return [Fraction(x, self.score_scale) for x in scores]
+        return [ratio(x, self.score_scale) for x in scores]

@@ -13,8 +13,9 @@ from array import array
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from ..files import contents
 from ..limits import LIMITS, keep, refuse, spend
-from ..reading import contents, fields, integer
+from ..reading import fields, integer
 
 _FOLDER: contextvars.ContextVar[str | None] = contextvars.ContextVar("folder", default=None)
 _CODES = {"BF16": ("H", 2), "F16": ("H", 2), "F32": ("I", 4), "I32": ("i", 4), "U8": ("B", 1)}

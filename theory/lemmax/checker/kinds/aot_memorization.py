@@ -4,7 +4,7 @@ import operator
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from ..arithmetic import Table, bits_of, cleared_all, dot, multiplied
+from ..arithmetic import bits_of, dot
 from ..enclosures import precisions, weights
 from ..limits import LIMITS, foresee, released, spend
 from ..reading import exactly, fields, integer, items
@@ -18,17 +18,10 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     pairs = [exactly(2, pair, "A pair") for pair in items(data["pairs"], "pairs")]
     net = Transformer(data, (t for t, _ in pairs))
     targets = [integer(g, "A target", len(net.layer.tokens)) for _, g in pairs]
-    W_V, d_v = cleared_all([head.W_V for head in net.layer.heads])
-    W_O, d_o = cleared_all([head.W_O for head in net.layer.heads])
-    moved = [
-        [multiplied(multiplied(x, A), B) for x in (net.E, net.P)]
-        for A, B in zip(W_V, W_O, strict=True)
-    ]
-    (W_U,), _ = cleared_all([net.layer.W_U])
-    foresee("The forward pass", len(pairs) * len(W_U) * len(W_U[0]))
+    foresee("The forward pass", len(pairs) * len(net.W_U) * len(net.layer.tokens))
     for number, (t, g) in enumerate(zip(net.inputs, targets, strict=True)):
         with released():
-            answer = answers(net, moved, d_v * d_o, W_U, t, g)
+            answer = answers(net, t, g)
         if answer is False:
             yield Step(False, f"pair {number}: another token has a logit at least as large")
         if answer is None:
@@ -36,16 +29,9 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     yield Step(True, f"the target has the strictly largest logit, for all {len(pairs)} sequences")
 
 
-def answers(
-    net: Transformer,
-    moved: Sequence[Sequence[Table]],
-    scale: int,
-    W_U: Table,
-    t: Sequence[int],
-    g: int,
-) -> bool | None:
+def answers(net: Transformer, t: Sequence[int], g: int) -> bool | None:
     """Whether g has the strictly largest logit after the sequence t; None: not decided."""
-    keys = net.keys(t)
+    keys, moved, W_U, scale = net.keys(t), net.values, net.W_U, net.value_scale
     scores = [net.fractions(row) for row in net.scores(t, keys)]
     d, tokens = len(W_U), len(W_U[0])
     long = max([keys.bits + scale.bit_length(), *(M.bits + 1 for part in moved for M in part)])

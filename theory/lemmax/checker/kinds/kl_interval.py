@@ -19,11 +19,7 @@ BITS = 96
 def check(data: Mapping[str, Any]) -> Iterator[Step]:
     """lower <= inf over W (N × d) and E of Σ_t p_t KL(π_t || softmax(W E_t)) <= upper."""
     fields(data, "The certificate", "prior table d lower upper")
-    table = matrix(data["table"], "table")
-    prior = numbers(data["prior"], "prior", len(table))
-    short((prior, *table), "A probability")
-    if any(min(row) < 0 or sum(row) != 1 for row in (prior, *table)):
-        refuse("prior and table", "must be probabilities that sum to one")
+    prior, table = distribution(data)
     d, n, total, gain = integer(data["d"], "d", 1001), len(table[0]), 0, 0
     upper, lower = (fields(data["upper"], "upper", "value W E"), data["lower"])
     bound, W = number(upper["value"], "upper.value"), matrix(upper["W"], "upper.W", n, d)
@@ -49,6 +45,16 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         gain += dual_bound(prior, [[row[j] for j in place] for row in table], nodes)
     ok = value * (1 << BITS) <= max(gain, 0)
     yield Step(ok, f"the infimum is {'' if ok else 'not shown to be '}at least {brief(value)}")
+
+
+def distribution(data: Mapping[str, Any]) -> tuple[tuple[Fraction, ...], Matrix]:
+    """The probabilities of contexts, and of the next token after each."""
+    table = matrix(data["table"], "table")
+    prior = numbers(data["prior"], "prior", len(table))
+    short((prior, *table), "A probability")
+    if any(min(row) < 0 or sum(row) != 1 for row in (prior, *table)):
+        refuse("prior and table", "must be probabilities that sum to one")
+    return prior, table
 
 
 def short(rows: Sequence[Sequence[Fraction]], where: str) -> None:

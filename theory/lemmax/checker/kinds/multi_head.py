@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..arithmetic import height, product, rank
+from ..arithmetic import bits_of, cleared, dot, height, product, rank, ratio
 from ..contexts import MultiHead, attention_logits, multi_head, rows_mod, spans
 from ..enclosures import power, precisions
 from ..limits import LIMITS, Undecided, brief, refuse, spend
@@ -87,14 +87,14 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
     exact = A.scale == "ln2" and q == 1 and reach <= LIMITS["precision bits"]
     tables = [[product(E, V) for V in values] for E in A.contexts]
     for (t, row), k in itertools.product(enumerate(labels), range(len(labels[0]))):
-        columns = [[x[k] for x in U] for U in tables[A.context_of[t]]]
-        long = max(height((row[k], error)), *map(height, columns))
+        columns = [cleared([x[k] for x in U]) for U in tables[A.context_of[t]]]
         for bits in [reach] if exact else precisions():
             low = high = Fraction(0)
             for scores, u in zip(logits[t], columns, strict=True):
                 bounds = exponentials(scores, q, A.scale, bits, exact)
-                spend("The outputs", 80 * len(u), 2 * (bits + long), len(u) * long + bits)
-                a, b = averages(bounds, u)
+                a, b = averages(bounds, *u, 0 if exact else bits)
+                long = height((low, high, a, b, row[k], error))
+                spend("The outputs", 20, long, long)
                 low, high = low + a, high + b
             if row[k] - error <= low and high <= row[k] + error:
                 break
@@ -112,16 +112,18 @@ def exponentials(
     top = max(scores)
     if exact:
         return [(w, w) for w in (1 << bits - top + x for x in scores)]
-    long = max(q.bit_length(), top.bit_length(), min(scores).bit_length())
-    spend("The attention", 40 * len(scores), long, 2 * long)
-    return [power(Fraction(top - x, q), unit, bits) for x in scores]
+    return [power(ratio(top - x, q), unit, bits) for x in scores]
 
 
-def averages(bounds: Sequence[tuple[int, int]], u: Sequence[Fraction]) -> tuple[Fraction, Fraction]:
-    """An enclosure of the mean of u with weights in the bounds."""
+def averages(
+    bounds: Sequence[tuple[int, int]], u: Sequence[int], d: int, bits: int
+) -> tuple[Fraction, Fraction]:
+    """An enclosure of the mean of u / d, weights in the bounds; rounded to bits, if any."""
     least, (lows, highs) = min(u), zip(*bounds, strict=True)
-    down, up = (
-        sum((w * (x - least) for w, x in zip(ws, u, strict=True)), Fraction(0))
-        for ws in (lows, highs)
-    )
-    return least + down / sum(highs), least + up / sum(lows)
+    long = bits_of((u, highs)) + d.bit_length() + bits
+    spend("The outputs", 4 * len(u) + 20, long, long)
+    above = [x - least for x in u]
+    a, b, c, e = dot(lows, above), sum(highs), dot(highs, above), sum(lows)
+    if bits:
+        a, b, c, e = (a << bits) // b, 1 << bits, -((-c << bits) // e), 1 << bits
+    return ratio(a + least * b, b * d), ratio(c + least * e, e * d)

@@ -7,7 +7,7 @@ from ..attention import Layer
 from ..language.claims import RESERVED, STATEMENTS
 from ..language.evaluation import World, judged
 from ..language.instances import claim_of, on_instance
-from ..language.sorts import Facts, instance_value
+from ..language.sorts import Facts, instance_value, of_the_paper
 from ..language.syntax import NAME, names_in, parse
 from ..limits import brief, refuse
 from ..reading import fields, items
@@ -70,9 +70,6 @@ def first_version(data: Mapping[str, Any]) -> Iterator[Step]:
 
 def layer_of_the_paper(L: Layer, D: Collection[tuple[str, str, str]]) -> None:
     """Refuse what Wong 2025 does not speak of; smaller heads may be padded with zeros."""
-    inner = [n for head in L.heads for n in (len(head.W_K), len(head.W_O))]
-    if not inner or max(inner) > len(L.W_E[0]) or len(L.W_E[0]) > len(L.tokens):
-        refuse("The layer", "must have heads, and d_qk, d_vo <= d_model <= the number of tokens")
-    places(L, Facts(D))
+    places(of_the_paper(L), Facts(D))
     if any(k == q for k, q, _ in D):
         refuse("A fact", "has its query for its key, where equation (5) can be read in two ways")

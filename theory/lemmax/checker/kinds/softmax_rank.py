@@ -4,8 +4,8 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..arithmetic import Rows, classes, cleared_all, integer_rank, karatsuba, powers_mod, rank_mod
-from ..limits import brief, keep, refuse, spend
+from ..arithmetic import Rows, classes, cleared_all, integer_rank, powers_mod, rank_mod
+from ..limits import brief, keep, multiply, refuse
 from ..reading import Matrix, choice, fields, integer, matrix, variant, whole
 from ..steps import Step, check_minor, minor_of, size_bound
 
@@ -61,7 +61,7 @@ def rank_at(exponents: Rows, z: int) -> int:
         columns = zip(*exponents, strict=True)
         exponents = [[x - least for x in row] for row in columns for least in [min(row)]]
     bits = max(map(max, exponents)) * (z - 1).bit_length()
-    spend("The matrix z^e_ij", 2 * sum(map(len, exponents)), bits, karatsuba(bits))
+    multiply("The matrix z^e_ij", 2 * sum(map(len, exponents)), bits)
     keep("The matrix z^e_ij", sum(map(len, exponents)), bits)
     return integer_rank([[z**x for x in row] for row in exponents], "The elimination of z^e_ij")
 

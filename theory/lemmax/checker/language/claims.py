@@ -1,9 +1,9 @@
 """What claims say: the formal statements of claims files, and the table of the first version.
 
 A claims file is TOML with one ``[[claim]]`` table per claim; its field ``formal`` is the statement
-that a certificate has to carry. The table claims.txt has the statements that refutations of version
-1 carry for the papers' claims, one paragraph per claim: its id, then its statement; a # begins a
-remark.
+that a certificate has to carry. The table claims.txt is there for refutations of version 1, which
+nothing writes any more: the statements that they carry, for the claims that they were shipped for,
+one paragraph per claim: its id, then its statement; a # begins a remark.
 """
 
 import ast
@@ -14,8 +14,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..files import contents
 from ..limits import LIMITS, NotACertificate, brief, refuse
-from ..reading import contents
 from ..steps import Step
 from .sorts import SORTS
 from .syntax import normalised, parse, statement

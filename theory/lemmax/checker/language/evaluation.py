@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..limits import Undecided, brief, keep, refuse, released, spend
+from ..limits import Undecided, brief, keep, multiply, refuse, released, spend
 from ..reading import Integers, Matrix
 from ..words import VOCABULARY
+from ..words.matrices import plus, scale
 from . import reals
 from .evidence import Evidence
 from .reals import Interval, Logarithm, Real
@@ -84,7 +85,7 @@ def chain(tree: ast.Compare, world: World) -> Judgement:
     ]
     text, undecided = texts[0], ""
     for i, op in enumerate(tree.ops):
-        charge("A comparison", values[i : i + 2])
+        multiply("A comparison", 20, max(extent(x)[1] for x in values[i : i + 2]))
         symbol, negated, relation = COMPARISONS[type(op)]
         answer = reals.holds(relation, values[i], values[i + 1])
         if answer is False:
@@ -122,10 +123,17 @@ def evaluate(node: ast.expr, world: World) -> Any:
     if isinstance(node, ast.BinOp):
         return combined(node, evaluate(node.left, world), evaluate(node.right, world))
     assert isinstance(node, ast.Call)
-    name = ast.unparse(node)
+    name = text_of(node)
     if name not in world.memory:
         world.memory[name] = called(node, world)
     return world.memory[name]
+
+
+def text_of(node: ast.expr) -> str:
+    """What a call is remembered by; ast.unparse would do, and takes long."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
+        return f"{node.func.id}({', '.join(map(text_of, node.args))})"
+    return node.id if isinstance(node, ast.Name) else ast.unparse(node)
 
 
 def called(node: ast.Call, world: World) -> Any:
@@ -164,19 +172,14 @@ def combined(node: ast.BinOp, left: Any, right: Any) -> Any:
     charge("A comparison", [left, right])
     op = node.op
     if type(left) is type(right) is Matrix and isinstance(op, (ast.Add, ast.Sub)):
-        if (len(left), len(left[0])) != (len(right), len(right[0])):
-            refuse("A sum", "of matrices of different shapes")
-        sign = 1 if isinstance(op, ast.Add) else -1
-        rows = zip(left, right, strict=True)
-        return Matrix(tuple(x + sign * y for x, y in zip(a, b, strict=True)) for a, b in rows)
+        return plus(left, right if isinstance(op, ast.Add) else scale(right, Fraction(-1)))
     if type(right) is Matrix and isinstance(op, ast.Mult):
         left, right = right, left
     if type(left) is Matrix and isinstance(op, (ast.Mult, ast.Div)):
-        scale = exact(right)
-        if isinstance(op, ast.Div) and not scale:
+        factor = exact(right)
+        if isinstance(op, ast.Div) and not factor:
             refuse("A comparison", "divides by zero")
-        scale = 1 / scale if isinstance(op, ast.Div) else scale
-        return Matrix(tuple(x * scale for x in row) for row in left)
+        return scale(left, 1 / factor if isinstance(op, ast.Div) else factor)
     a, b = as_number(left), as_number(right)
     if isinstance(op, ast.Div):
         return reals.quotient(a, b)

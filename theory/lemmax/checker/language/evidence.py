@@ -11,8 +11,9 @@ from typing import Any, NamedTuple
 from ..contexts import multi_head
 from ..kinds import kl_interval, softmax_rank, tensor_rank
 from ..kinds import multi_head as heads
+from ..kinds.kl_interval import distribution
 from ..limits import Undecided, refuse, spend
-from ..reading import Matrix, choice, integer, items, matrix, number, numbers
+from ..reading import Matrix, choice, integer, items, matrix, number
 from ..steps import Step
 from ..tensors import sizes, sparse
 from .reals import Interval
@@ -66,8 +67,7 @@ def _softmax(data: Mapping[str, Any]) -> Known:
 
 
 def _divergence(data: Mapping[str, Any]) -> Known:
-    table = matrix(data["table"], "table")
-    subject = numbers(data["prior"], "prior"), table, data["d"]
+    subject = *distribution(data), data["d"]
     low, high = (number(data[end]["value"], end) for end in ("lower", "upper"))
     return Known(subject, low, high)
 

@@ -8,7 +8,7 @@ from typing import Any
 from ..arithmetic import height
 from ..attention import Layer, layer
 from ..contexts import MultiHead, multi_head
-from ..kinds.kl_interval import short
+from ..kinds.kl_interval import distribution
 from ..limits import keep, refuse, spend
 from ..reading import (
     Integers,
@@ -22,7 +22,6 @@ from ..reading import (
     matrix,
     no_repeated_question,
     number,
-    numbers,
     tensor_value,
     triples,
 )
@@ -136,18 +135,15 @@ def associations_value(value: object, where: str) -> Associations:
 
 
 def distribution_value(value: object, where: str) -> Distribution:
-    data = fields(value, where, "prior table")
-    table = matrix(data["table"], f"{where}.table")
-    prior = numbers(data["prior"], f"{where}.prior", len(table))
-    short((prior, *table), "A probability")
-    if any(min(row) < 0 or sum(row) != 1 for row in (prior, *table)):
-        refuse(where, "must be probabilities that sum to one")
-    return Distribution(prior, table)
+    return Distribution(*distribution(fields(value, where, "prior table")))
 
 
 def layer_value(value: object, where: str) -> Layer:
     """A layer as Wong 2025 has it: heads, and 1 <= d_qk, d_vo <= d_model <= the tokens."""
-    L = layer(value, where)
+    return of_the_paper(layer(value, where))
+
+
+def of_the_paper(L: Layer) -> Layer:
     inner = [n for head in L.heads for n in (len(head.W_K), len(head.W_O))]
     if not inner or max(inner) > len(L.W_E[0]) or len(L.W_E[0]) > len(L.tokens):
         refuse("The layer", "must have heads, and d_qk, d_vo <= d_model <= the number of tokens")

@@ -144,31 +144,30 @@ def parse(text: object, where: str, most: int | None = None) -> ast.expr:
     except (SyntaxError, ValueError, MemoryError, RecursionError):
         refuse(where, f"is {brief(text)}, which cannot be parsed")
     level: list[ast.AST] = [tree]
-    depth = 0
+    depth, texts = 0, set[int]()  # places where a text may stand: arguments of words
     while level:
-        level, depth = [part for node in level for part in ast.iter_child_nodes(node)], depth + 1
+        depth += 1
         if depth > 120:
             refuse(where, "is nested more than 120 deep")
-    texts = set()  # the places where a text may stand: arguments of words
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name):
-            texts |= {id(x) for x in node.args if isinstance(x, ast.Constant)}
-            if node.func.id not in VOCABULARY:
-                named = brief(node.func.id)
-                refuse(where, f"uses the word {named}, which is not in the vocabulary")
-        bad = type(node) not in _LANGUAGE
-        if isinstance(node, ast.Constant):
-            bad |= type(node.value) is not int and (
-                type(node.value) is not str or id(node) not in texts
-            )
-        if isinstance(node, ast.Call):
-            bad |= bool(node.keywords) or not isinstance(node.func, ast.Name)
-        if bad:
-            refuse(where, f"is {brief(text)}, which is not in the language of comparisons")
+        for node in level:
+            bad = type(node) not in _LANGUAGE
+            if isinstance(node, ast.Call):
+                bad |= bool(node.keywords) or not isinstance(node.func, ast.Name)
+                texts |= {id(x) for x in node.args}
+                if isinstance(node.func, ast.Name) and node.func.id not in VOCABULARY:
+                    named = brief(node.func.id)
+                    refuse(where, f"uses the word {named}, which is not in the vocabulary")
+            elif isinstance(node, ast.Constant):
+                text_here = type(node.value) is str and id(node) in texts
+                bad |= type(node.value) is not int and not text_here
+            if bad:
+                refuse(where, f"is {brief(text)}, which is not in the language of comparisons")
+        level = [part for node in level for part in ast.iter_child_nodes(node)]
     return tree
 
 
 def names_in(tree: ast.expr) -> set[str]:
     """The names that an expression speaks about."""
-    called = {id(node.func) for node in ast.walk(tree) if isinstance(node, ast.Call)}
-    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and id(n) not in called}
+    nodes = list(ast.walk(tree))
+    called = {id(node.func) for node in nodes if isinstance(node, ast.Call)}
+    return {n.id for n in nodes if isinstance(n, ast.Name) and id(n) not in called}

@@ -48,41 +48,41 @@ def layer_tensor(L: Layer, D: Facts, masked: bool = True) -> Tensor:
     return Tensor(Matrix(fibre(k, q) for q in queries) for k in keys)
 
 
-def answers(L: Layer, D: Facts, tau: Fraction | None = None) -> list[bool]:
-    """For each fact whether the layer knows it; an open comparison is never counted either way."""
+def answers(
+    L: Layer, D: Facts, tau: Fraction | None, values: list[str] | None = None
+) -> list[bool | None]:
+    """For each fact whether the layer knows it, where all tokens, or these values, compete."""
     place = places(L, D)
     if tau is not None and not 0 < tau <= 1:
         refuse("The threshold", "must lie in (0, 1]")
+    number = place
+    if values is not None:  # the other columns of W_U are left out
+        keep("The unembedding", len(L.W_U) * len(values) // 4)
+        columns, number = [place[v] for v in values], {v: i for i, v in enumerate(values)}
+        L = replace(L, W_U=Matrix(tuple(row[j] for j in columns) for row in L.W_U))
     forward = Forward(L, len(D))
-    known = [forward.knows(place[k], place[q], place[v], tau) for k, q, v in D]
-    if None in known:
+    return [forward.knows(place[k], place[q], number[v], tau) for k, q, v in D]
+
+
+def decided(known: list[bool | None], despite: bool = False) -> list[bool | None]:
+    """The answers, none of them open, unless another one is false and that is enough."""
+    if None in known and not (despite and False in known):
         raise Undecided("a fact of the layer stays undecided at the largest precision")
-    return [x is True for x in known]
+    return known
 
 
 def memorizes(L: Layer, D: Facts, tau: Fraction | None = None) -> bool:
-    return all(answers(L, D, tau))
+    return all(decided(answers(L, D, tau), True))
 
 
 def accuracy(L: Layer, D: Facts, tau: Fraction | None = None) -> Fraction:
-    return Fraction(sum(answers(L, D, tau)), len(D))
+    return Fraction(sum(map(bool, decided(answers(L, D, tau)))), len(D))
 
 
 def memorizes_values(L: Layer, D: Facts, tau: Fraction | None = None) -> bool:
-    """The same where only the values of D compete: the other columns of W_U are left out."""
+    """The same where only the values of D compete."""
     places(L, D)
-    values = names_of(D)[2]
-    place = {token: i for i, token in enumerate(L.tokens)}
-    columns = [place[v] for v in values]
-    keep("The unembedding", len(L.W_U) * len(columns) // 4)
-    narrow = replace(L, W_U=Matrix(tuple(row[j] for j in columns) for row in L.W_U))
-    if tau is not None and not 0 < tau <= 1:
-        refuse("The threshold", "must lie in (0, 1]")
-    forward, number = Forward(narrow, len(D)), {v: i for i, v in enumerate(values)}
-    known = [forward.knows(place[k], place[q], number[v], tau) for k, q, v in D]
-    if None in known and False not in known:
-        raise Undecided("a fact of the layer stays undecided at the largest precision")
-    return all(known)
+    return all(decided(answers(L, D, tau, names_of(D)[2]), True))
 
 
 # --- circuits -----------------------------------------------------------------------------------

@@ -6,7 +6,17 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ..arithmetic import classes, cleared, cleared_rows, determinant, dot, height, product, rank
+from ..arithmetic import (
+    classes,
+    cleared,
+    cleared_rows,
+    determinant,
+    dot,
+    height,
+    product,
+    rank,
+    ratio,
+)
 from ..enclosures import Logits, precisions, probability_at_least
 from ..kinds.kruskal_rank import independent_share, kruskal_rank
 from ..kinds.softmax_rank import softmax_rank
@@ -64,7 +74,7 @@ def above(row: tuple[Fraction, ...], tau: Fraction) -> list[bool]:
         counts[label], logits[label] = counts[label] + 1, x
     decided = []
     for wanted in range(len(counts)):
-        z = Logits([(x, x) for x in logits], scale, counts, wanted)
+        z = Logits(logits, logits, scale, counts, wanted)
         answers = (probability_at_least(z, tau, bits) for bits in precisions())
         decided.append(next((answer for answer in answers if answer is not None), None))
     if None in decided:
@@ -97,7 +107,7 @@ def unit_rows(M: Matrix) -> bool:
 
 def entry_sum(M: Matrix) -> Fraction:
     integers, d = cleared([x for row in M for x in row])
-    return Fraction(sum(integers), d)
+    return ratio(sum(integers), d)
 
 
 def covering(M: Matrix, level: Fraction) -> int:
@@ -111,7 +121,7 @@ def row_gap(M: Matrix) -> Fraction:
     if len(M[0]) < 2:
         refuse("row_gap(...)", "needs two columns")
     rows = [(sorted(a), d) for a, d in cleared_rows(M)]
-    return min(Fraction(a[-1] - a[-2], d) for a, d in rows)
+    return min(ratio(a[-1] - a[-2], d) for a, d in rows)
 
 
 def entry(M: Matrix, i: Fraction, j: Fraction) -> Fraction:
@@ -160,7 +170,7 @@ def least_distance2(M: Matrix) -> Fraction:
     spend("least_distance2(...)", 2 * len(M) ** 2 * n, bits, bits)
     pairs = itertools.combinations(rows, 2)
     gaps = (list(map(operator.sub, a, b)) for a, b in pairs)
-    return Fraction(min(dot(gap, gap) for gap in gaps), d * d)
+    return ratio(min(dot(gap, gap) for gap in gaps), d * d)
 
 
 def max_count(M: Matrix) -> int:
@@ -173,7 +183,7 @@ def row_rays(M: Matrix) -> int:
     parts = [(a, sum(map(abs, a))) for a in rows]
     for a, total in parts:
         spend("row_rays(...)", 20 * len(a), height(a), total.bit_length())
-    scaled = [[Fraction(x, total) if total else ZERO for x in a] for a, total in parts]
+    scaled = [[ratio(x, total) if total else ZERO for x in a] for a, total in parts]
     return max(classes([n for x in row for n in x.as_integer_ratio()] for row in scaled)) + 1
 
 

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
-from ..arithmetic import cleared_all, multiplied, rank
+from ..arithmetic import rank
 from ..kinds.aot_memorization import answers
 from ..language.sorts import Associations, AttentionOnly, Sequences
 from ..limits import Undecided, refuse, released, spend
@@ -18,17 +18,10 @@ def known(T: AttentionOnly, a: Associations) -> list[bool | None]:
     net = Transformer(T.data, [list(t) for t in a.sequences])
     if max(a.targets) >= len(T.layer.tokens):
         refuse("A target", "is no token of the transformer")
-    W_V, d_v = cleared_all([head.W_V for head in T.layer.heads])
-    W_O, d_o = cleared_all([head.W_O for head in T.layer.heads])
-    moved = [
-        [multiplied(multiplied(x, A), B) for x in (net.E, net.P)]
-        for A, B in zip(W_V, W_O, strict=True)
-    ]
-    (W_U,), _ = cleared_all([T.layer.W_U])
     found = []
     for t, g in zip(a.sequences, a.targets, strict=True):
         with released():
-            found.append(answers(net, moved, d_v * d_o, W_U, t, g))
+            found.append(answers(net, t, g))
     return found
 
 
