@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lemmax import checker
-from lemmax.checker.arithmetic import hull, plane
 from lemmax.checker.limits import LIMITS
+from lemmax.checker.planes import hull, plane
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import random_table
 from lemmax.theory import AttentionLayer, memorizes

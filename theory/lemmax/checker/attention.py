@@ -14,14 +14,13 @@ from .arithmetic import (
     cleared_all,
     cleared_rows,
     dot,
-    hull,
     image,
-    plane,
     representatives,
     times,
 )
 from .enclosures import FIRST_PRECISION, Logits, precisions, probability_at_least, probably, sigmoid
 from .limits import brief, foresee, keep, multiply, refuse, spend
+from .planes import hull, plane
 from .reading import Matrix, choice, fields, items, matrix
 
 

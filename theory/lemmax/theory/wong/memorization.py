@@ -22,7 +22,7 @@ from flint import arb, ctx, fmpq, fmpq_mat
 from numpy.typing import NDArray
 
 from lemmax.checker import NotACertificate
-from lemmax.checker.arithmetic import hull, plane
+from lemmax.checker.planes import hull, plane
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
