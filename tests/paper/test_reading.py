@@ -164,6 +164,45 @@ def test_a_proof_tells_what_is_used(write: Write) -> None:
     }
 
 
+def test_proofs_of_other_names(write: Write) -> None:
+    """An environment of the paper that opens a proof is one."""
+    main = write(
+        r"""\begin{lemma}\label{a} A. \end{lemma}
+\begin{lemma}\label{b} B. \end{lemma}
+\begin{sketch} By \ref{a}. \end{sketch}
+\begin{lemma}\label{c} C. \end{lemma}
+\begin{proofof}{c} By \ref{b}. \end{proofof}
+\begin{aside} Unlike \ref{c}. \end{aside}""",
+        r"""\newenvironment{sketch}{\begin{proof}[Sketch]}{\end{proof}}
+\newenvironment{proofof}[1]{\proof[Proof of Lemma~\ref{#1}]}{\endproof}
+\NewDocumentEnvironment{aside}{}{\itshape}{}
+""",
+    )
+    assert {label: s.uses for label, s in statements(main).items()} == {
+        "a": (),
+        "b": ("a",),
+        "c": ("b",),
+    }
+    with pytest.raises(PaperError, match=r"main\.tex:10: The environment sketch is opened here"):
+        contents(
+            write(
+                "\n\\begin{sketch} Never closed.",
+                "\\newenvironment{sketch}{\\begin{proof}}{\\end{proof}}\n",
+            )
+        )
+
+
+def test_title_and_authors_without_their_notes(write: Write) -> None:
+    main = write(
+        "Nothing.",
+        r"""\title{On \texorpdfstring{$\mathbb R^n$}{Rn}: ranks\thanks{To N.} \& heads}
+\author{Ann One\thanks{A University} \and Bob B\"ob \\ Somewhere \and C. Three}
+""",
+    )
+    assert contents(main).title == "On Rn: ranks & heads"
+    assert contents(main).authors == "Ann One, Bob Böb Somewhere and C. Three"
+
+
 def test_what_is_commented_out_is_not_there(write: Write) -> None:
     main = write(
         r"""\iffalse \begin{lemma}\label{a} \ifx x \fi \end{lemma} \fi

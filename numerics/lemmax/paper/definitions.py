@@ -2,7 +2,8 @@ r"""What a paper defines: its commands, expanded for readers without it, and its
 
 Commands come from ``\newcommand`` and its kin, ``\def`` with plain arguments, ``\let``,
 ``\DeclareMathOperator``, ``\DeclarePairedDelimiter`` and ``\NewDocumentCommand`` with ``m`` and
-``O``; theorems from ``\newtheorem`` (LaTeX, amsthm, ntheorem) and ``\declaretheorem`` (thmtools).
+``O``; theorems from ``\newtheorem`` (LaTeX, amsthm, ntheorem) and ``\declaretheorem`` (thmtools);
+proofs from environments that open one.
 """
 
 from __future__ import annotations
@@ -25,6 +26,10 @@ from lemmax.paper.tokens import (
 
 _VERBS = ("New", "Renew", "Provide", "Declare")
 _THEOREM = frozenset(("newtheorem", "renewtheorem", "spnewtheorem", "newmdtheoremenv"))
+_ENVIRONMENT = frozenset(
+    ("newenvironment", "renewenvironment", *(f"{verb}DocumentEnvironment" for verb in _VERBS))
+)
+_OPENS_PROOF = re.compile(r"\\begin\s*\{proof\}|\\proof(?![A-Za-z])")
 _PLAIN_ARGUMENTS = re.compile(r"(?:#\d)*")
 LONGEST = 100_000
 DEEPEST = 100
@@ -51,10 +56,14 @@ class Macro:
 
 @dataclass(frozen=True)
 class Definitions:
-    """The commands by name, and the printed name of every theorem environment."""
+    """The commands by name, the printed name of every theorem environment, and the proofs.
+
+    A proof is ``proof`` and every environment of the paper that opens one.
+    """
 
     macros: Mapping[str, Macro] = field(default_factory=dict)
     theorems: Mapping[str, str] = field(default_factory=dict)
+    proofs: frozenset[str] = frozenset(("proof",))
 
     def expand(self, text: str) -> str:
         r"""The text with the paper's own commands replaced by what they stand for.
@@ -136,6 +145,7 @@ def read_definitions(source: Source) -> Definitions:
     """All definitions of a paper; a later one of the same name wins."""
     macros: dict[str, Macro] = {}
     theorems: dict[str, str] = {}
+    proofs = {"proof"}
     position = 0
     for token in tokens(source.text):
         if token.kind != "macro" or token.start < position:
@@ -145,13 +155,15 @@ def read_definitions(source: Source) -> Definitions:
                 position = _newtheorem(source.text, token, theorems)
             elif token.name == "declaretheorem":
                 position = _declaretheorem(source.text, token, theorems)
+            elif token.name in _ENVIRONMENT:
+                position = _newenvironment(source.text, token, proofs)
             else:
                 position = _macro(source.text, token, macros)
         except Unclosed as error:
             raise source.error(
                 error.position, "A brace or bracket is opened here and never closed."
             ) from None
-    return Definitions(macros, theorems)
+    return Definitions(macros, theorems, frozenset(proofs))
 
 
 def _macro(text: str, token: Token, macros: dict[str, Macro]) -> int:
@@ -270,6 +282,27 @@ def _declaretheorem(text: str, token: Token, theorems: dict[str, str]) -> int:
         printed = given.get("name", given.get("title", name.strip().capitalize()))
         theorems[name.strip()] = printed
     return names.after
+
+
+def _newenvironment(text: str, token: Token, proofs: set[str]) -> int:
+    """Note an environment that opens a proof; the position behind its definition."""
+    _, position = starred(text, token.end)
+    name = group(text, position)
+    if name is None:
+        return token.end
+    position = name.after
+    if token.name.endswith("DocumentEnvironment"):
+        wanted = group(text, position)
+        position = wanted.after if wanted else position
+    while (option := optional(text, position)) is not None:
+        position = option.after
+    before = group(text, position)
+    after = group(text, before.after) if before else None
+    if before is None or after is None:
+        return name.after
+    if _OPENS_PROOF.search(before.of(text)):
+        proofs.add(name.of(text).strip())
+    return after.after
 
 
 def key_values(text: str) -> dict[str, str]:

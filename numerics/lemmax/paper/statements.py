@@ -7,6 +7,7 @@ A proof belongs to the statement before it, or to the one that its own title nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -70,6 +71,7 @@ class _Open:
 
     token: Token
     statement: _Draft | None = None
+    proof: bool = False
     proof_of: _Draft | None = None
 
 
@@ -114,10 +116,11 @@ def _front(source: Source, definitions: Definitions, command: str) -> str:
             try:
                 option = optional(source.text, token.end)
                 given = group(source.text, option.after if option else token.end)
-                told = plain(definitions.expand(given.of(source.text))) if given else ""
+                text = definitions.expand(given.of(source.text)) if given else ""
+                people = [" ".join(plain(part).split()) for part in re.split(r"\\and\b", text)]
             except (Unclosed, Endless, Unreadable):
                 return ""
-            return " ".join(told.split())
+            return " and ".join(filter(None, [", ".join(people[:-1]), people[-1]]))
     return ""
 
 
@@ -184,7 +187,7 @@ class _Scan:
             elif token.kind == "macro":
                 position = self._macro(token)
         for opened in self.stack:
-            if opened.statement is not None or opened.token.name == "proof":
+            if opened.statement is not None or opened.proof:
                 raise self.source.error(
                     opened.token.start,
                     f"The environment {opened.token.name} is opened here and never closed.",
@@ -198,9 +201,9 @@ class _Scan:
         opened = _Open(token)
         self.stack.append(opened)
         position = token.end
-        if name == "proof":
+        if name in self.definitions.proofs:
             option = optional(self.text, position)
-            opened.proof_of = self.last
+            opened.proof, opened.proof_of = True, self.last
             if option is not None:
                 target = self._first_reference(option)
                 opened.proof_of = (
@@ -244,10 +247,11 @@ class _Scan:
         name = token.name
         if name == "document":
             return
-        ours = [o for o in self.stack if o.statement is not None or o.token.name == "proof"]
+        ours = [o for o in self.stack if o.statement is not None or o.proof]
+        known = {*self.definitions.theorems, *self.definitions.proofs, *_RESTATABLE}
         if self.stack and self.stack[-1].token.name == name:
             opened = self.stack.pop()
-        elif name in self.definitions.theorems or name == "proof" or name in _RESTATABLE:
+        elif name in known:
             innermost = ours[-1].token if ours else None
             if innermost is not None:
                 raise self.source.error(
@@ -324,14 +328,14 @@ class _Scan:
         for opened in reversed(self.stack):
             if opened.statement is not None:
                 return opened.statement
-            if opened.token.name == "proof":
+            if opened.proof:
                 return None
         return None
 
     def _proof(self) -> _Draft | None:
         """The statement whose proof is open here."""
         for opened in reversed(self.stack):
-            if opened.token.name == "proof":
+            if opened.proof:
                 return opened.proof_of
             if opened.statement is not None:
                 return None

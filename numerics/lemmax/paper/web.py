@@ -40,6 +40,7 @@ _SILENT = frozenset(
     (
         "label",
         "footnote",
+        "thanks",
         "lemmax",
         "lemmaxuses",
         "uses",
@@ -165,7 +166,7 @@ class _Writer:
     def _item(self, token: Token) -> int:
         option = optional(self.text, token.end)
         sign = "–"
-        if self.items and self.items[-1] is not None:
+        if option is None and self.items and self.items[-1] is not None:
             self.items[-1] += 1
             sign = f"({self.items[-1]})"
         self.words.append(f"\n\n{option.of(self.text) if option else sign} ")
