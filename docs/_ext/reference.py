@@ -1,4 +1,4 @@
-"""The API reference: one page a public module of the three rooms, found by looking.
+"""The API reference: one page per public module of the three rooms, found by looking.
 
 A module whose name begins with an underscore is private. The index lists the flat names that
 ``from lemmax.theory import …`` offers, each with the first sentence of its docstring.
@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from sphinx.application import Sphinx
+
+from lemmax.sphinx.words import ORPHAN
 
 DOCS = Path(__file__).parent.parent
 ROOT = DOCS.parent
@@ -47,6 +49,9 @@ def module_page(name: str, path: Path) -> str:
     members = [] if room else ["   :members:", "   :member-order: bysource"]
     return "\n".join(
         [
+            *ORPHAN,  # a sidebar of hundreds of modules, drawn on every page, takes minutes
+            "[Reference](index.md)",
+            "",
             "# " + name.replace(".", ".\u200b"),  # where the line may break
             "",
             "```{eval-rst}",
@@ -100,12 +105,11 @@ def index_page() -> str:
     for room, what in ROOMS.items():
         lines += [f"## lemmax.{room}: {what}", "", *flat_names(room)]
         lines += ["| module | |", "|---|---|"]
-        listed = modules(room)
-        for name, path in listed.items():
+        for name, path in modules(room).items():
             doc = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8")))
             sentence = _markdown(first_sentence(doc))
             lines.append(f"| [{name}]({name}.md) | {sentence} |")
-        lines += ["", "```{toctree}", ":hidden:", *listed, "```", ""]
+        lines.append("")
     return "\n".join(lines)
 
 

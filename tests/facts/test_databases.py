@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ from lemmax.strategies import databases
 from lemmax.theory import Database
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Contradiction
+from lemmax.theory.facts.layouts import Reading
+from lemmax.theory.facts.readers import read_facts
 
 
 def write(folder: Path, name: str, text: str | bytes) -> Path:
@@ -99,6 +102,33 @@ def test_rdf_is_read(tmp_path: Path) -> None:
     expected = {("u:a", "u:f", "x"), ("u:b", "u:f", "u:c")}
     assert set(Database.read(write(tmp_path, "a.nt", n_triples))) == expected
     assert set(Database.read(write(tmp_path, "a.ttl", turtle))) == expected
+
+
+TURTLE = """@prefix u: <http://u.org/> .
+@prefix xsd: <http://www.w3.org/2001/XMLSchema#> .
+@base <http://base.org/> .
+u:b u:f u:c ; u:g "x\\ty", 'z' .
+u:b u:g "z" . # a second time
+u:a a <here> ; u:n 01 ; u:m 1.50 ; u:t true ; u:w "mot"@fr ; u:d "2020-02-02"^^xsd:date ;
+  u:s "plain"^^xsd:string ; u:l ( u:c u:d ) .
+"""
+
+
+def test_two_readers_of_turtle_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = write(tmp_path, "a.ttl", TURTLE)
+    fast = read_facts(path)
+    monkeypatch.setitem(sys.modules, "pyoxigraph", None)
+    slow = read_facts(path)
+
+    def named(reading: Reading) -> set[tuple[object, ...]]:  # blank nodes have no name of their own
+        facts = {fact for _, fact in reading.facts}
+        rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
+        blank = {s for s, p, _ in facts if p in (f"{rdf}first", f"{rdf}rest")}
+        return {tuple("_" if token in blank else token for token in fact) for fact in facts}
+
+    assert len(fast.facts) == len(slow.facts) == 15
+    assert named(fast) == named(slow)
+    assert fast.how == slow.how
 
 
 @pytest.mark.parametrize(

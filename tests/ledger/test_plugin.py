@@ -122,25 +122,15 @@ def run(project: Path, *arguments: str, python: str = sys.executable, path: bool
     import os
 
     environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    plugin = []
-    if path:
+    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
+    if path:  # no other plugins that happen to be installed: they take seconds to import
         environment["PYTHONPATH"] = os.pathsep.join(
             str(ROOT / room) for room in ("theory", "constructions", "numerics")
         )
-        plugin = ["-p", "lemmax.pytest_plugin"]
+        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
+        options += ["-p", "lemmax.pytest_plugin", "-p", "xdist"]
     return subprocess.run(
-        [
-            python,
-            "-m",
-            "pytest",
-            "-q",
-            "-p",
-            "no:cacheprovider",
-            "-p",
-            "no:randomly",
-            *plugin,
-            *arguments,
-        ],
+        [python, "-m", "pytest", *options, *arguments],
         cwd=project,
         env=environment,
         capture_output=True,
