@@ -10,6 +10,7 @@ import pytest
 import sympy
 from hypothesis import given
 
+from lemmax import checker
 from lemmax.constructions import compile_database
 from lemmax.strategies import rational_matrices
 from lemmax.theory import Database, Matrix, certified_rank, kruskal_rank, softmax_rank, tensor_rank
@@ -74,6 +75,8 @@ def test_notebooks_show_everything_and_terminals_stay_short() -> None:
         assert html.startswith("<")
         assert len(html) < 10_000
     assert "&lt;" in Database.from_triples([("<", "f", "x")])._repr_html_()
+    told = checker.Verdict("memorization", False, ("1 < 2",), "x/y")._repr_html_()
+    assert told == "<p>memorization x/y: does not hold</p><ol><li>1 &lt; 2</li></ol>"
     assert repr(Matrix([["1/2"]])) == "Matrix([['1/2']])"
 
 

@@ -320,6 +320,8 @@ def test_the_command_writes_results_table_and_figure(
     monkeypatch.chdir(tmp_path)
     status, out, err = lemmax(capsys, str(file), "--certify", "2", "--figure", "bounds.svg")
     assert status == 0
+    facts = sum(len(database(seed)) for seed in CLOSED)
+    assert f"{file}: read as 12 databases with {facts} facts in all, one database per line." in err
     assert "12/12 databases" in err
     assert "12 databases, recorded in databases.results.jsonl." in out
     assert out.count("2/2") == 3
@@ -329,7 +331,8 @@ def test_the_command_writes_results_table_and_figure(
     # recorded lines alone give the same table and the same figure
     file.unlink()
     status, again, err = lemmax(capsys, "databases.results.jsonl", "--figure", "again.svg")
-    assert (status, err) == (0, "")
+    read = "databases.results.jsonl: read as recorded results of 12 databases.\n"
+    assert (status, err) == (0, read)
     assert again == out.replace("bounds.svg", "again.svg")
     assert (tmp_path / "again.svg").read_bytes() == drawn
     status, out, _ = lemmax(capsys, "databases.results.jsonl", "--json")

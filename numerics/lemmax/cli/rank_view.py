@@ -7,6 +7,7 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
+from lemmax.theory.shown import counted
 from lemmax.theory.tensors.ranks import TensorRank
 
 _TERMS = 40
@@ -36,7 +37,12 @@ def show(result: TensorRank, out: Console) -> None:
     """Print the interval, the lemmas behind it, and the decomposition."""
     keys, queries, values = result.array.shape
     facts = int((result.array != 0).sum())
-    out.print(f"{facts} facts: {keys} keys, {queries} queries, {values} values.")
+    sizes = (
+        counted(keys, "key"),
+        counted(queries, "query", "queries"),
+        counted(values, "value"),
+    )
+    out.print(f"{counted(facts, 'fact')}: {', '.join(sizes)}.")
     if result.rank is not None:
         out.print(f"The rank over {result.field} is {result.rank}.", style="green")
     else:

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lemmax.cli.terminal import AsJson, console, progress_bar
+from lemmax.cli.terminal import AsJson, console, progress_bar, say
 from lemmax.theory.errors import LemmaxError
 
 
@@ -50,8 +50,10 @@ def survey(
     """
     from lemmax.numerics.figures import figure_path, rank_bounds, write_figure
     from lemmax.numerics.survey import recorded, running
+    from lemmax.numerics.survey.databases import read_databases
     from lemmax.numerics.survey.summary import summaries
     from lemmax.theory.files import write_bytes
+    from lemmax.theory.shown import counted
 
     if figure is not None:
         figure_path(figure)
@@ -61,6 +63,12 @@ def survey(
             stranger = files[known.index(False)]
             raise LemmaxError(f"Only results are shown together, and {stranger} holds none.")
         output = Path(f"{files[0].stem}.results.jsonl") if output is None else output
+        read = read_databases(files[0])
+        many = (
+            counted(len(read), "database"),
+            counted(sum(len(each.triples) for each in read), "fact"),
+        )
+        say(f"{files[0]}: read as {many[0]} with {many[1]} in all, one database per line.")
         with progress_bar("databases") as tell:
             rows = running.survey(
                 files[0],
@@ -75,6 +83,8 @@ def survey(
         files, surveys = [output], [(recorded.read_survey(output)[0], rows)]
     else:
         surveys = [recorded.read_survey(file) for file in files]
+        for file, (_, some) in zip(files, surveys, strict=True):
+            say(f"{file}: read as recorded results of {counted(len(some), 'database')}.")
         recorded.together(surveys)  # refuses what does not belong together
         rows = [row for _, some in surveys for row in some]
     if figure is not None:

@@ -1,5 +1,6 @@
 """Checking a certificate: what surrounds it, its kind, and its steps, within the limits."""
 
+import html
 import importlib
 import itertools
 import os
@@ -39,6 +40,12 @@ class Verdict:
     steps: tuple[str, ...]
     claim: str = ""  # the id that a refutation or a witness names
     statement: str = ""  # whose statement was checked: "the claim's", ... or "" for other kinds
+
+    def _repr_html_(self) -> str:
+        """The steps as a list, for notebooks."""
+        head = f"{self.kind} {self.claim}: {'holds' if self.holds else 'does not hold'}"
+        steps = "".join(f"<li>{html.escape(step)}</li>" for step in self.steps)
+        return f"<p>{html.escape(head)}</p><ol>{steps}</ol>"
 
 
 def rule_of(kind: str) -> Callable[[Mapping[str, Any]], Iterator[Step]]:

@@ -150,9 +150,9 @@ def _layout(rows: Rows) -> Layout:
         return "table"
     facts, cells_below = len(below), 2 * len(below)
     raise LemmaxError(
-        f"{rows.name} can be read in two ways: say --format triples for {facts + 1} facts, one per "
-        f"row, --format headed-triples for {facts} facts under a header, or --format table for "
-        f"{cells_below} facts with the predicates {names[1]!r} and {names[2]!r}."
+        f"{rows.name} can be read in two ways: say --format triples for {_counted(facts + 1)}, one "
+        f"per row, --format headed-triples for {_counted(facts)} under a header, or --format table "
+        f"for {_counted(cells_below)} with the predicates {names[1]!r} and {names[2]!r}."
     )
 
 
