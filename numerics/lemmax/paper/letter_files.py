@@ -119,7 +119,7 @@ def _heading(erratum: Erratum) -> str:
 def _parts(erratum: Erratum) -> Iterator[tuple[str, str]]:
     """What an entry says, each part with the words that introduce it."""
     claim = erratum.claim
-    yield "In print:", f"“{(claim.quote or '').strip()}”"
+    yield "In print:", quoted(claim.quote or "")
     if claim.hedge:
         yield "Your caution:", sentence(claim.hedge)
     yield "As we read it:", claim.statement.strip()
@@ -132,6 +132,16 @@ def _parts(erratum: Erratum) -> Iterator[tuple[str, str]]:
         yield f"{word} ({holding.id}):", holding.statement.strip()
         if holding.id == claim.repaired_by and claim.repair:
             yield "What the repair changes:", sentence(claim.repair)
+
+
+def quoted(text: str) -> str:
+    r"""A text between quotation marks; the closing one stands beside a displayed formula.
+
+    >>> quoted("so"), quoted(r"so \[x\]")
+    ('“so”', '“so \\[x\\text{”}\\]')
+    """
+    said = text.strip()
+    return rf"“{said[:-2]}\text{{”}}\]" if said.endswith(r"\]") else f"“{said}”"
 
 
 def sentence(text: str) -> str:
