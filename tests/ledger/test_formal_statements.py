@@ -295,6 +295,11 @@ INSTANCES: dict[str, Instance] = {
     "wong/footnote-4": dominant(),
     "wong/parameter-count": st.builds(lambda x: {"L": x["L"]}, layers_and_facts()),
     "dana/theorem-1-parameters": st.builds(lambda x: {"T": x["T"]}, transformers_and_sequences()),
+    "dana/parameters-by-associations": st.builds(
+        lambda x: {"T": x["T"], "n": x["T"].d + sum(head.W_Q.shape[0] for head in x["T"].heads)},
+        transformers_and_sequences(),
+    ),
+    "dana/block-value-map": st.fixed_dictionaries({"V": small(2, 3), "W": small(1, 3)}),
     "mahdavi/theorem-1-parameters-suffice": st.fixed_dictionaries(
         {"H": INTEGERS, "n": INTEGERS, "d": INTEGERS}
     ),

@@ -4,9 +4,14 @@ import json
 from collections.abc import Callable
 
 import pytest
+import z3
+from flint import arb, fmpq
+from hypothesis import given
+from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions.wong import counterexamples
+from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory import certified_rank, memorizes
 from lemmax.theory.certificates.writing import Certificate, to_json
 from lemmax.theory.ledger.claims import BUILT_IN
@@ -210,3 +215,69 @@ def test_refutations_break_when_their_instance_is_repaired() -> None:
         else:
             instance["D"]["facts"] = instance["D"]["facts"][:1]
         assert not checker.check(certificate).holds, claim
+
+
+INSTANCES: dict[str, tuple[str, Callable[[], Certificate]]] = {
+    "wong/remark-3.4-argmax": ("against", counterexamples.larger_rank_no_argmax),
+    "wong/equation-15-dimensions": ("against", counterexamples.enough_marks_no_weights),
+    "wong/raise-vo-lower-qk": ("against", counterexamples.value_dimension_is_no_substitute),
+    "wong/span-intersection-possible": ("for", counterexamples.independent_spans),
+    "wong/rank-hypothesis-partly": ("for", counterexamples.memorized_below_the_rank),
+    "wong/tau-below-layer-rank": ("for", counterexamples.nothing_marked),
+}
+
+
+@pytest.mark.parametrize(
+    ("claim", "make"),
+    [
+        pytest.param(claim, make, id=claim, marks=pytest.mark.claim(claim, direction=direction))
+        for claim, (direction, make) in INSTANCES.items()
+    ],
+)
+def test_statements_and_readings_with_an_instance(
+    claim: str, make: Callable[[], Certificate], certify: Certify
+) -> None:
+    certify(make(), ship_as=claim)
+
+
+@given(row=st.lists(st.integers(-9, 9), min_size=3, max_size=5, unique=True), s=st.integers(-9, 9))
+def test_a_multiple_of_a_row_has_its_maximum_at_an_end(row: list[int], s: int) -> None:
+    """Strict maxima of s u are at the maximum or the minimum of u, and there is none for s = 0."""
+    values = [s * x for x in row]
+    strict = [
+        i for i, x in enumerate(values) if values.count(max(values)) == 1 and x == max(values)
+    ]
+    assert set(strict) <= {row.index(max(row)), row.index(min(row))}
+    assert bool(strict) == (s != 0)
+
+
+@given(
+    basis=st.lists(st.lists(st.integers(-1, 1), min_size=6, max_size=6), min_size=2, max_size=2),
+    weights=st.lists(st.lists(st.integers(-1, 1), min_size=2, max_size=2), min_size=9, max_size=9),
+)
+def test_few_rows_at_limited_precision(basis: list[list[int]], weights: list[list[int]]) -> None:
+    """Integer rows of rank r with entries within ±B: at most (2B + 1)^r different ones."""
+    rows = [
+        [sum(w * b[j] for w, b in zip(ws, basis, strict=True)) for j in range(6)] for ws in weights
+    ]
+    rank, B = certified_rank(rows).rank, max(1, max(abs(x) for row in rows for x in row))
+    marked = [[int(x == max(row)) for x in row] for row in rows]
+    distinct = len({tuple(row) for row in rows})
+    assert certified_rank(marked).rank <= distinct <= (2 * B + 1) ** rank
+
+
+def test_scales_that_a_threshold_needs() -> None:
+    """p <= 1/(1 + e^(-c range)): the log-odds of the largest probability are at most c range."""
+    for row in ([3, 1, 0], [5, 5, -2], [0, -7]):
+        for c in (fmpq(1, 3), fmpq(2), fmpq(9)):
+            powers = [arb(c * x).exp() for x in row]
+            p = max(row.index(max(row)), 0)
+            odds = powers[p] / sum((y for i, y in enumerate(powers) if i != p), arb(0))
+            assert odds.log() <= arb(c * (max(row) - min(row))) + arb("1e-12")
+
+
+@pytest.mark.claim("wong/threshold-largest-weak", statement="278986e940f191d3")
+def test_a_probability_above_one_half_is_a_largest_one(symbolic: Symbolic) -> None:
+    """p_t, p_s and what the others have together are free, and so is the threshold."""
+    p, q, rest, tau = z3.Reals("p q rest tau")
+    symbolic.proves(p >= q, p >= 0, q >= 0, rest >= 0, p + q + rest == 1, 2 * tau >= 1, p >= tau)

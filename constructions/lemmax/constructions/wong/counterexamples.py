@@ -12,7 +12,7 @@ from typing import Any
 
 from flint import arb, ctx, fmpq
 
-from lemmax.constructions.refuting import refute
+from lemmax.constructions.refuting import refute, witness
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.facts.database import Database
 from lemmax.theory.numbers.matrices import Matrix, rational
@@ -271,3 +271,60 @@ def small_layer_at_tau_99(size: int = 100) -> Certificate:
 def query_key_dimension_matters() -> Certificate:
     """(4, 1, 1, 2) knows the two-subsets, which no layer with one head and d_qk = 1 does."""
     return refute("wong/qk-insignificant", L=two_subsets_layer(), D=two_subsets())
+
+
+def three_values_on_a_line() -> tuple[AttentionLayer, Database]:
+    """All dimensions 1, four keys, four queries, three values: rank L = 4, rank D = 3.
+
+    Every fibre of L is a multiple of (1, 0, -1), so no weights mark the second value. Those here
+    are so large that at τ = .99 every fibre marks the first or the third, with rank 3.
+    """
+    db = Database.from_triples(
+        [(f"k{i}", f"q{j}", f"v{min(j, 2)}") for i in range(4) for j in range(4)]
+    )
+    keys, queries = (-3, 3, -4, 0), (1, 2, -1, -2)
+    embedding = {f"k{i}": x for i, x in enumerate(keys)}
+    embedding |= {f"q{j}": x for j, x in enumerate(queries)} | dict.fromkeys(("v0", "v1", "v2"), 0)
+    layer = line_layer(embedding, {"v0": 10**4, "v2": -(10**4)}, qk=1, vo=-1, unit="ln2")
+    return layer, db
+
+
+def larger_rank_no_argmax() -> Certificate:
+    """rank L = 4 > rank D = 3, but with d_model = 1 two values are the most."""
+    layer, db = three_values_on_a_line()
+    return refute("wong/remark-3.4-argmax", L=layer, D=db)
+
+
+def enough_marks_no_weights() -> Certificate:
+    """At τ = .99 the marked tensor has the rank of D, but two values are the most."""
+    layer, db = three_values_on_a_line()
+    return refute("wong/equation-15-dimensions", L=layer, D=db, tau=fmpq(99, 100))
+
+
+def value_dimension_is_no_substitute() -> Certificate:
+    """(4, 1, 1, 2) knows the two-subsets; (4, 1, 2, 1), with as many parameters, cannot."""
+    return refute("wong/raise-vo-lower-qk", L=two_subsets_layer(), D=two_subsets())
+
+
+# -- witnesses -----------------------------------------------------------------------------------
+
+
+def independent_spans() -> Certificate:
+    """d_model = 2: the embedding writes the first coordinate, the head the second."""
+    head = Head(Matrix([[0], [0]]), Matrix([[0, 0]]), Matrix([[1], [0]]), Matrix([[0, 1]]))
+    W_E = Matrix([[0, 0], [1, 0], [0, 0], [0, 0]])
+    layer = AttentionLayer(("k", "q", "v", "w"), W_E, Matrix([[0, 0, 1, 0], [0, 0, 0, 1]]), (head,))
+    sets: dict[str, Any] = {"K": [0], "Q": [1], "V": [2, 3]}
+    return witness("wong/span-intersection-possible", L=layer, h=0, **sets)
+
+
+def memorized_below_the_rank() -> Certificate:
+    """All dimensions 1, two facts: memorized with rank 1, and the database has rank 2."""
+    layer = line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 1})
+    return witness("wong/rank-hypothesis-partly", L=layer, D=diagonal_pair())
+
+
+def nothing_marked() -> Certificate:
+    """No probability reaches .99, so the marked tensor is zero and L is not."""
+    layer, db = uniform_layer()
+    return witness("wong/tau-below-layer-rank", L=layer, D=db, tau=fmpq(99, 100))
