@@ -104,7 +104,10 @@ def test_one_line_gives_table_pages_graph_errata_and_certificates(tmp_path: Path
         assert said.index(earlier) < said.index(later)
     summary = (out / "index.html").read_text("utf-8")
     assert 'href="claims/index.html#paper=mine&amp;verdict=refuted"' in summary
-    for name in ("lemmax.css", "ledger.js", "graph.js"):
+    assert "<math " in claim  # no script and no network
+    assert '<script src="http' not in claim.replace("defer", "")
+    assert "furo" in claim  # the project chose no theme
+    for name in ("lemmax.css", "dark.css", "ledger.js", "graph.js"):
         assert (out / "_static" / name).is_file()
     for name in ("mine/lemma.json", "checker.pyz", "ledger.json"):
         assert (out / "certificates" / name).is_file()

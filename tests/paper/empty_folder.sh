@@ -36,3 +36,7 @@ pdflatex -interaction=nonstopmode -halt-on-error -no-shell-escape main.tex >/dev
 "$bin/python" -m pytest -q -p no:cacheprovider --ledger-against ledger.json
 "$bin/lemmax" check certificates/paper/con-argmax.json
 "$bin/lemmax" report
+mkdir docs
+echo 'extensions = ["lemmax.sphinx"]' >docs/conf.py
+printf '# Mine\n\n```{ledger-summary}\n```\n' >docs/index.md
+"$bin/python" -m sphinx -q -W docs html

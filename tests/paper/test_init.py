@@ -149,3 +149,4 @@ def test_from_an_empty_folder_to_a_refutation_in_the_pdf(tmp_path: Path) -> None
     assert (project / "main.pdf").read_bytes().startswith(b"%PDF")
     assert "the conclusion fails: rank(argmax(M)) = 2 > rank(M) = 1" in done.stdout
     assert "lx-refuted" in (project / "report" / "errata.html").read_text("utf-8")
+    assert "lx-refuted" in (project / "html" / "claims" / "index.html").read_text("utf-8")
