@@ -1,0 +1,105 @@
+"""``lemmax hunt``: the smallest counterexample to a statement, found and certified."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from lemmax.cli.terminal import AsJson, console, working
+from lemmax.theory.errors import LemmaxError
+
+
+def hunt(
+    statement: Annotated[
+        str, typer.Argument(metavar="ID|STATEMENT", help="A claim, or given ...; conclude ...")
+    ],
+    seconds: Annotated[float, typer.Option(help="How long to hunt at most.")] = 60.0,
+    size: Annotated[
+        int | None, typer.Option(help="Stop when all up to this size are done.")
+    ] = None,
+    sharp: Annotated[
+        bool, typer.Option("--sharp", help="Say how nearly the conclusion fails, and where.")
+    ] = False,
+    output: Annotated[
+        Path | None, typer.Option("-o", "--output", help="Write the certificate to this file.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="The same seed tries the same instances.")] = 0,
+    workers: Annotated[int, typer.Option(help="Processes.")] = 1,
+    state: Annotated[
+        Path | None, typer.Option(help="A file to go on from after an interruption.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
+    """Look for an instance that satisfies the assumptions of a statement and breaks its conclusion.
+
+    All instances with integer entries are looked at in the order of their size, as far as time
+    goes, beside random draws and walks. What is caught is made small, and the independent checker
+    has accepted its certificate. Status 0: caught; 1: nothing was caught; 2: bad input.
+
+    Examples: `lemmax hunt wong/argmax-rank-one`,
+    `lemmax hunt "given M: matrix; conclude rank(argmax(M)) <= rank(M) + 1" -o caught.json`
+    """
+    from lemmax.constructions.hunting import evidence
+    from lemmax.theory.certificates.writing import write_certificate
+    from lemmax.theory.hunting import hunt as hunting
+    from lemmax.theory.ledger.statements import statement_of
+
+    if workers < 1:
+        raise LemmaxError("At least one process has to hunt.")
+    named = not statement.lstrip().startswith("given ")
+    text = statement_of(statement) if named else statement
+    options: dict[str, Any] = {"claim": statement} if named else {}
+    with working("hunting") as status:
+        caught = hunting(
+            text,
+            **options,
+            seconds=seconds,
+            largest=size,
+            seed=seed,
+            workers=workers,
+            state=state,
+            evidence=evidence,
+            progress=status.update,
+        )
+    if output is not None and caught.instance is not None:
+        write_certificate(output, caught.certificate())
+    if as_json:
+        told = {
+            "statement": caught.statement,
+            "instance": caught.instance,
+            "size": caught.size,
+            "smallest": caught.smallest,
+            "exhausted_below": caught.exhausted,
+            "tried": caught.tried,
+            "undecided": caught.open,
+            "gap": None if caught.gap is None else str(caught.gap),
+            "tight": caught.tight,
+            "certificate": None if caught.instance is None else caught.certificate(),
+        }
+        typer.echo(json.dumps(told, ensure_ascii=False, indent=2))
+    else:
+        out = console()
+        out.print(caught.sentence(), markup=False)
+        for name, value in (caught.instance or {}).items():
+            out.print(f"  {name} = {shown(value)}", markup=False)
+        if sharp and caught.tight is not None:
+            attained = "attained" if caught.gap == 0 else f"never nearer than {caught.gap}"
+            out.print(f"The bound is {attained}, first at", markup=False)
+            for name, value in caught.tight.items():
+                out.print(f"  {name} = {shown(value)}", markup=False)
+        if output is not None and caught.instance is not None:
+            out.print(f"Certificate: {output}; `lemmax export {output}` gives LaTeX.", markup=False)
+    if caught.instance is None and not sharp:
+        raise typer.Exit(1)
+
+
+def shown(value: Any) -> str:
+    """An instance as one writes it: numbers without quotes.
+
+    >>> shown([["1", "-1/2"]])
+    '[[1, -1/2]]'
+    """
+    return json.dumps(value, ensure_ascii=False).replace('"', "")
