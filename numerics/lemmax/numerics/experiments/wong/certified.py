@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
 from lemmax.numerics.experiments.wong import trained_pairs
+from lemmax.numerics.experiments.wong.trained_ranks import judge_likely
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Wong
 from lemmax.numerics.training.jobs import Job
@@ -111,7 +112,8 @@ def judge(rows: Rows) -> list[Judgement]:
         f"and more (median {median}; {beyond} layers need more than {MOST}). Share certified by "
         f"fractional bits: {shares}."
     )
-    return [Judgement("", None, sentence)]
+    layers = [certify_row(row).layer for row in rows[STUDY.name]]
+    return [Judgement("", None, sentence), judge_likely(layers, rows[STUDY.name])]
 
 
 def draw(rows: Rows, figure: Any) -> None:
