@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pytest
 
 from lemmax.constructions.capacity import random_table
-from lemmax.constructions.compiler.codes import Arithmetic, Code
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Code
 from lemmax.theory import Database
 
 BFLOAT = Arithmetic.named("bfloat16")

@@ -16,9 +16,9 @@ from lemmax import checker
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import random_table
 from lemmax.constructions.compiler import CompiledByCodes, load_layer, save
-from lemmax.constructions.compiler.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.codes import Arithmetic, Code, families
-from lemmax.constructions.compiler.deciding import known
+from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, families
+from lemmax.constructions.compiler.coded.deciding import known
 from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory import Database, memorizes
 from lemmax.theory.errors import LemmaxError

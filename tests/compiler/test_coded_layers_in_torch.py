@@ -13,7 +13,8 @@ import torch
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import cities, random_table
 from lemmax.constructions.compiler import save
-from lemmax.constructions.compiler.by_codes import by_codes, fact_numbers
+from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
+from lemmax.constructions.compiler.coded.codes import Arithmetic, families
 from lemmax.numerics.twins.coded import TorchCodedLayer
 from lemmax.theory.formats import FORMATS
 
@@ -48,6 +49,18 @@ def test_torch_recalls_large_tables(size: int) -> None:
         compiled = compile_database(db, dtype="bfloat16", logits=logits)
         some = torch.from_numpy(compiled.facts[:: size // 600])
         assert TorchCodedLayer.from_coded(compiled.coded).misses(some) == 0
+
+
+@pytest.mark.parametrize("shared", [0, 2, 3])
+def test_torch_recalls_facts_by_lines(shared: int) -> None:
+    arithmetic = Arithmetic.named("bfloat16", logits="float32")
+    codes = (c for m in (1, 2) for c in families(m, 2, arithmetic) if c.family == "envelope")
+    db = random_table(1200, 7, 6000, gaps=5)
+    facts = fact_numbers(db)
+    coded = by_codes(db, next(c for c in codes if c.shared == shared), arithmetic, 1, facts)
+    for fused in (False, True):
+        layer = TorchCodedLayer.from_coded(coded, fused=fused)
+        assert layer.misses(torch.from_numpy(facts[::4])) == 0
 
 
 def test_cities_are_held_in_bfloat16() -> None:

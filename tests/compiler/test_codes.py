@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from lemmax.constructions.compiler.by_codes import split_square
-from lemmax.constructions.compiler.codes import Arithmetic, Code, cheapest_code, families
+from lemmax.constructions.compiler.coded.by_codes import split_square
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, cheapest_code, families
 from lemmax.pytest_plugin.fixtures import Sample
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.formats import FORMATS

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lemmax.constructions.compiler.codes import Arithmetic, Code, cheapest_code
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, cheapest_code
 from lemmax.constructions.compiler.planning import Dimensions, applicable, dimensions
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database

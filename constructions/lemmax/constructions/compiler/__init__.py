@@ -35,7 +35,7 @@ files. Nothing is learnt or searched here.
 """
 
 from lemmax.constructions.compiler.answers import Recall, recall
-from lemmax.constructions.compiler.coded import CompiledByCodes
+from lemmax.constructions.compiler.coded.compiled import CompiledByCodes
 from lemmax.constructions.compiler.compiling import (
     CompiledDatabase,
     checked_threshold,

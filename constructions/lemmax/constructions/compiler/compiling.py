@@ -11,8 +11,8 @@ from flint import arb, ctx, fmpq
 from lemmax.constructions.compiler.answers import Recall, recall
 from lemmax.constructions.compiler.by_keys import by_keys
 from lemmax.constructions.compiler.by_predicates import by_predicates
-from lemmax.constructions.compiler.coded import CompiledByCodes, compile_by_codes
-from lemmax.constructions.compiler.codes import Arithmetic
+from lemmax.constructions.compiler.coded.codes import Arithmetic
+from lemmax.constructions.compiler.coded.compiled import CompiledByCodes, compile_by_codes
 from lemmax.constructions.compiler.planning import Dimensions, Method, cheapest, lower_bounds
 from lemmax.constructions.compiler.two_heads import two_heads
 from lemmax.constructions.compiler.two_heads_one_hot import two_heads_one_hot

@@ -10,8 +10,8 @@ from typing import Any
 from flint import fmpq, fmpz
 
 from lemmax import checker
-from lemmax.constructions.compiler.coded import CompiledByCodes
-from lemmax.constructions.compiler.coded_files import load_coded, save_coded
+from lemmax.constructions.compiler.coded.compiled import CompiledByCodes
+from lemmax.constructions.compiler.coded.files import load_coded, save_coded
 from lemmax.constructions.compiler.compiling import CompiledDatabase
 from lemmax.constructions.reading import regular_bytes
 from lemmax.theory.certificates.writing import sha256, write_certificate

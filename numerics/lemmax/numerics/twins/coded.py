@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from lemmax.constructions.compiler.by_codes import CodedLayer
+from lemmax.constructions.compiler.coded.by_codes import CodedLayer
 from lemmax.theory.errors import LemmaxError
 
 

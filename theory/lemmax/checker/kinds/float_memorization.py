@@ -1,8 +1,8 @@
 """Facts in a layer by codes, recalled over the reals and in floating point, from its structure.
 
-Assumed of the formats: sums are rounded to nearest (any monotone rounding serves all families but
-``octaves`` and ``lattice``, where an error of one unit in the last place serves), products and sums
-that a format holds are exact, exp(x) is 0 for x <= -104, softmax subtracts the maximum, subnormal
+Assumed of the formats: sums are rounded to nearest (any monotone rounding serves ``integers`` and
+``one-rounding``, an error of one unit in the last place the other families), products and sums that
+a format holds are exact, exp(x) is 0 for x <= -104, softmax subtracts the maximum, subnormal
 float16 weights are not flushed to zero. Nothing is assumed of the order of a sum.
 
 On (k, q) head q scores the key 0 and the predicate -g, the other heads the key 0 and the predicate
@@ -18,6 +18,7 @@ from typing import Any
 
 from ..coded.arrays import NAMES, Table, tables
 from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
+from ..coded.envelopes import Envelope
 from ..coded.floats import FORMATS, ONE, SHIFT, value, values
 from ..limits import keep, refuse, spend
 from ..reading import choice, fields, integer, number
@@ -26,8 +27,15 @@ from ..steps import Step
 ARRAYS = "W_E W_U W_Q W_K W_V W_O facts queries tokens"
 
 
-def layout(heads: int, m: int, intercepts: int) -> Layout:
+def layout(heads: int, m: int, intercepts: int, shared: int | None) -> Layout:
+    """Blocks first; lines (where ``shared`` is given) write their numbers twice."""
     blocks = heads * m
+    if shared is not None:
+        common = -(-heads // shared) if shared else 0
+        second = heads + common
+        outputs = [0, second] + ([heads, second + 1] if shared else [])
+        markers = list(range(second + m, second + m + intercepts))
+        return Layout(second + m + intercepts, outputs, [None, *range(1, heads)], markers)
     hot: list[int | None] = list(range(m, blocks, m))
     if m == 1 or heads == 1:
         markers = list(range(blocks, blocks + intercepts))
@@ -39,19 +47,27 @@ def read(data: Mapping[str, Any]) -> Layer:
     arithmetic = fields(data["arithmetic"], "arithmetic", "weights accumulate logits")
     names = ("weights", "accumulate", "logits")
     forms = {name: FORMATS[choice(arithmetic[name], name, tuple(FORMATS))] for name in names}
-    code = fields(data["code"], "code", "family coordinates intercepts factor")
+    names_of_code = "family coordinates intercepts factor"
+    lines = type(data["code"]) is dict and data["code"].get("family") == "envelope"
+    code = fields(data["code"], "code", names_of_code + " shared" * lines)
+    shared = integer(code["shared"], "code.shared", 9) if lines else None
     m = integer(code["coordinates"], "code.coordinates", 65)
-    intercepts, factor = integer(code["intercepts"], "code.intercepts", 3), code["factor"]
+    intercepts, factor = (
+        integer(code["intercepts"], "code.intercepts", 4 if lines else 3),
+        code["factor"],
+    )
     if integer(factor, "code.factor", 2**20) < 1 or factor & (factor - 1):
         refuse("code.factor", "must be a power of two")
     if not m or not intercepts:
         refuse("code", "needs coordinates and intercepts")
+    if shared is not None and m != (2 if shared else 1):
+        refuse("code.coordinates", "of lines are one number, and one more that is shared")
     arrays = tables(data["arrays"], ARRAYS)
     queries = list(arrays["queries"].entries)
     heads = len(queries)
     if not heads:
         refuse("queries", "must not be empty")
-    place = layout(heads, m, intercepts)
+    place = layout(heads, m, intercepts, shared)
     size, d = (*arrays["W_E"].shape, 0)[0], place.width
     shapes = {
         "W_E": (size, d),
@@ -73,7 +89,7 @@ def read(data: Mapping[str, Any]) -> Layer:
     family = choice(code["family"], "code.family", FAMILIES)
     tokens(arrays["tokens"], size)
     weights, sums, logits = (forms[name] for name in names)
-    return Layer(weights, sums, logits, family, m, factor, place, arrays, queries)
+    return Layer(weights, sums, logits, family, m, factor, place, arrays, queries, shared or 0)
 
 
 def tokens(table: Table, size: int) -> None:
@@ -110,6 +126,12 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     known = sorted(set(layer.arrays["facts"].entries[2::3]))
     if known[0] < 0 or known[-1] >= layer.size:
         refuse("facts", "name tokens that do not exist")
+    if layer.family == "envelope":
+        if tau is not None or scale != 1:
+            refuse("tau", "needs integer codes, and lines need markers of 1")
+        yield questions(layer)
+        yield from Envelope(layer, gain, known).steps()
+        return
     codes = Codes(layer, scale, gain, known)
     yield codes.columns()
     yield codes.others()
@@ -171,13 +193,31 @@ def heads(layer: Layer, scale: int) -> tuple[int, Step]:
         for j in others if hot is None else [hot]:
             W_Q[j] = 2 * gain if hot is None else -2 * gain
         W_V, W_O = [0] * (d * m), [0] * (d * m)
+        copies = len(place.outputs) // m
         for j in range(m):
-            W_V[(h * m + j) * m + j] = W_O[j * d + place.outputs[j]] = ONE
+            at, weight = h * m + j, ONE
+            if layer.family == "envelope":
+                at = h if not j else len(place.hot) + h // layer.shared
+                weight = ONE >> (h % layer.shared if j else 0)
+            W_V[at * m + j] = ONE
+            for output in place.outputs[j * copies : (j + 1) * copies]:
+                W_O[j * d + output] = weight
         for name, wanted in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}.items():
             if entries[name][h * len(wanted) : (h + 1) * len(wanted)] != wanted:
                 return 0, Step(False, f"{name} of head {h} does not select its block and predicate")
     text = f"{len(place.hot)} heads attend to one token only: exp(-{gain // ONE}) is 0"
     return gain // ONE, Step(True, text)
+
+
+def questions(layer: Layer) -> Step:
+    """No subject and predicate occur in two facts."""
+    facts = layer.arrays["facts"].entries
+    keep("The facts", 3 * (len(facts) // 3), brief=True)
+    spend("The facts", 3 * (len(facts) // 3))
+    pairs = {k * layer.size + q for k, q in zip(facts[0::3], facts[1::3], strict=True)}
+    if len(pairs) != len(facts) // 3:
+        return Step(False, "a subject and a predicate occur in two facts")
+    return Step(True, f"{len(pairs)} questions differ")
 
 
 def recalled(layer: Layer, codes: Codes) -> Step:
@@ -187,9 +227,8 @@ def recalled(layer: Layer, codes: Codes) -> Step:
     keep("The facts", 6 * count)
     spend("The facts", 8 * count * (m + 2))
     keys, asked, told = facts[0::3], facts[1::3], facts[2::3]
-    pairs = {k * layer.size + q for k, q in zip(keys, asked, strict=True)}
-    if len(pairs) != count:
-        return Step(False, "a subject and a predicate occur in two facts")
+    if not questions(layer).ok:
+        return questions(layer)
     groups: dict[int, tuple[array[int], array[int]]] = {
         q: (array("i"), array("i")) for q in layer.queries
     }

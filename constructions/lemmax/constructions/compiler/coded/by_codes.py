@@ -25,7 +25,8 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.constructions.compiler.codes import Arithmetic, Code, Integers
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, Integers
+from lemmax.constructions.compiler.coded.envelopes import ladder
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
 from lemmax.theory.numbers.matrices import Matrix
@@ -35,6 +36,9 @@ Floats: TypeAlias = NDArray[np.float64]
 
 GAIN = 128
 """g: exp(-128) is zero in every format up to float32, and below 2^-184 over the reals."""
+
+WIDE_GAIN = 1024
+"""g where codes use all exponents: over the reals 2^-1472 is left, small beside any number."""
 
 LARGEST_EXACT = 4_000_000
 """Entries of W_E up to which the layer is also written with rational matrices."""
@@ -54,8 +58,20 @@ class Layout:
     markers: tuple[int, ...]
 
     @classmethod
-    def of(cls, queries: int, coordinates: int, intercepts: int) -> Layout:
-        """The layout for so many predicates, coordinates of a code and weights for ‖c‖²."""
+    def of(
+        cls, queries: int, coordinates: int, intercepts: int, shared: int | None = None
+    ) -> Layout:
+        """The layout for so many predicates, coordinates of a code and weights for ‖c‖².
+
+        Lines, where ``shared`` is given, write each of their numbers to two outputs: block 1 or
+        the first shared coordinate, and one that is zero in W_E.
+        """
+        if shared is not None:
+            second = queries + (-(-queries // shared) if shared else 0)
+            outputs = (0, second, queries, second + 1) if shared else (0, second)
+            width = second + coordinates + intercepts
+            hots: tuple[int | None, ...] = (None, *range(1, queries))
+            return cls(width, outputs, hots, tuple(range(second + coordinates, width)))
         m, blocks = coordinates, queries * coordinates
         hot: tuple[int | None, ...] = tuple(i * m for i in range(1, queries))
         if m == 1 or queries == 1:
@@ -87,7 +103,7 @@ class CodedLayer:
     @property
     def layout(self) -> Layout:
         """Where outputs, markers and hot coordinates stand."""
-        return Layout.of(len(self.queries), self.code.coordinates, self.code.intercepts)
+        return layout_of(self.code, len(self.queries))
 
     def weights(self) -> dict[str, Floats]:
         """The six arrays by name."""
@@ -107,6 +123,12 @@ class CodedLayer:
         ]
         embedding, unembedding = (Matrix(w, floats=True) for w in (self.W_E, self.W_U))
         return AttentionLayer(self.tokens, embedding, unembedding, heads)
+
+
+def layout_of(code: Code, queries: int) -> Layout:
+    """The layout that a code asks for."""
+    shared = code.shared if code.family == "envelope" else None
+    return Layout.of(queries, code.coordinates, code.intercepts, shared)
 
 
 def fact_numbers(db: Database) -> Integers:
@@ -141,25 +163,40 @@ def by_codes(
         )
     numbers = fact_numbers(db) if facts is None else facts
     size, m = len(db.tokens), code.coordinates
-    layout = Layout.of(len(db.queries), m, code.intercepts)
+    layout = layout_of(code, len(db.queries))
     place = {t: i for i, t in enumerate(db.tokens)}
     queries, values = ([place[t] for t in part] for part in (db.queries, db.values))
-    mantissas, exponents = code.table(len(values))
     head, value = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     head[queries], value[values] = np.arange(len(queries)), np.arange(len(values))
-    codes = np.ldexp(mantissas.astype(np.float64), exponents[:, None])
+    keys, asked, told = numbers[:, 0], head[numbers[:, 1]], value[numbers[:, 2]]
 
     W_E = np.zeros((size, layout.width))
-    for j in range(m):
-        W_E[numbers[:, 0], head[numbers[:, 1]] * m + j] = codes[value[numbers[:, 2]], j]
+    W_U = np.zeros((layout.width, size))
+    if code.family == "envelope":
+        rungs = ladder(code.shared)
+        sign, octave, step = rungs.values(len(values))
+        whole = np.zeros(len(numbers), dtype=np.int64)
+        if code.shared:
+            group, place_in = np.divmod(asked, code.shared)
+            bits = np.zeros((size, -(-len(queries) // code.shared)), dtype=np.int64)
+            np.add.at(bits, (keys, group), (step[told] & 1) << place_in)
+            W_E[:, len(queries) : len(queries) + bits.shape[1]] = bits
+            whole = bits[keys, group] >> place_in
+        W_E[keys, asked] = rungs.codes(sign[told], octave[told], step[told], whole)
+        rows = [*layout.outputs, *layout.markers]
+        W_U[np.ix_(rows, values)] = rungs.columns(sign, octave, step, code.intercepts)
+    else:
+        mantissas, exponents = code.table(len(values))
+        codes = np.ldexp(mantissas.astype(np.float64), exponents[:, None])
+        for j in range(m):
+            W_E[keys, asked * m + j] = codes[told, j]
+        if code.zero:  # tokens outside V lie below the code 0
+            W_U[layout.markers[0]] = -1 / code.scale
+        W_U[:, values] = _codebook(mantissas, exponents, code, layout, arithmetic)
     for row, hot in zip(queries, layout.hot, strict=True):
         W_E[row, layout.markers] = (code.scale, *[1] * (len(layout.markers) - 1))
         if hot is not None:
             W_E[row, hot] = 1
-    W_U = np.zeros((layout.width, size))
-    if code.zero:  # tokens outside V lie below the code 0
-        W_U[layout.markers[0]] = -1 / code.scale
-    W_U[:, values] = _codebook(mantissas, exponents, code, layout, arithmetic)
     W_U *= unembedding_scale
     heads = _heads(layout, code)
     return CodedLayer(
@@ -205,13 +242,21 @@ def _heads(layout: Layout, code: Code) -> tuple[Floats, Floats, Floats, Floats]:
     W_Q, W_K = np.zeros((H, d, 1)), np.zeros((H, 1, d))
     W_V, W_O = np.zeros((H, d, m)), np.zeros((H, m, d))
     W_K[:, 0, z] = 1 / code.scale
+    lines = code.family == "envelope"
+    gain = WIDE_GAIN if lines else GAIN
     for h, hot in enumerate(layout.hot):
         if hot is None:
-            W_Q[h, z] = -GAIN / code.scale
-            W_Q[h, [t for t in layout.hot if t is not None]] = 2 * GAIN
+            W_Q[h, z] = -gain / code.scale
+            W_Q[h, [t for t in layout.hot if t is not None]] = 2 * gain
         else:
-            W_Q[h, z] = GAIN / code.scale
-            W_Q[h, hot] = -2 * GAIN
-        W_V[h, range(h * m, h * m + m), range(m)] = 1
-        W_O[h, range(m), layout.outputs] = 1
+            W_Q[h, z] = gain / code.scale
+            W_Q[h, hot] = -2 * gain
+        if lines:
+            W_V[h, h, 0] = W_O[h, 0, layout.outputs[0]] = W_O[h, 0, layout.outputs[1]] = 1
+        else:
+            W_V[h, range(h * m, h * m + m), range(m)] = 1
+            W_O[h, range(m), layout.outputs] = 1
+        if code.shared:
+            W_V[h, H + h // code.shared, 1] = 1
+            W_O[h, 1, layout.outputs[2:]] = 2.0 ** -(h % code.shared)
     return W_Q, W_K, W_V, W_O

@@ -12,9 +12,9 @@ import numpy as np
 from flint import fmpq
 
 from lemmax.constructions.compiler.answers import Recall, recall
-from lemmax.constructions.compiler.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.codes import Arithmetic, Code, Integers, cheapest_code
-from lemmax.constructions.compiler.deciding import known, scale_for
+from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, Integers, cheapest_code
+from lemmax.constructions.compiler.coded.deciding import known, lines, points, scale_for
 from lemmax.constructions.compiler.planning import Dimensions, Method, lower_bounds
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
@@ -79,11 +79,21 @@ class CompiledByCodes(Typeset):
         if q not in self.coded.queries:
             raise LemmaxError(f"{query!r} is not a predicate of this layer.")
         m, head = self.coded.code.coordinates, self.coded.queries.index(q)
+        if (key, query) not in self.database:
+            raise LemmaxError(f"The layer was not told about {key!r} {query!r}.")
+        if self.coded.code.family == "envelope":
+            return self.coded.tokens[self._largest(k, head)]
         block = self.coded.W_E[k, head * m : head * m + m]
         value = self._values.get(tuple(2 * self.coded.unembedding_scale * block))
-        if value is None or (key, query) not in self.database:
+        if value is None:
             raise LemmaxError(f"The layer was not told about {key!r} {query!r}.")
         return self.coded.tokens[value]
+
+    def _largest(self, key: int, head: int) -> int:
+        """The token of the largest logit; float64 keeps the order that float32 does."""
+        x, y = points(self.coded, np.array([key]), np.array([head]))
+        p, q, r = lines(self.coded)
+        return int(np.argmax(p * x + q * y - r))
 
     @cached_property
     def _index(self) -> dict[Hashable, int]:
@@ -111,7 +121,7 @@ class CompiledByCodes(Typeset):
 
     def float_certificate(self) -> Certificate:
         """A ``float-memorization`` certificate, for the formats of the layer, arrays inside."""
-        from lemmax.constructions.compiler.coded_files import float_certificate
+        from lemmax.constructions.compiler.coded.files import float_certificate
 
         return float_certificate(self)
 

@@ -19,9 +19,12 @@ holds for what a computer makes of these sums, in whatever order it adds the ter
 ``lattice`` (m ≥ 2)
     2^e·a with integer points a in a shell. The winner's logit ‖a‖² is held exactly, and every other
     lies below its predecessor.
+``envelope`` (bfloat16, logits as wide as the accumulator of 24 bits)
+    Lines instead of the codebook: :mod:`~lemmax.constructions.compiler.coded.envelopes`.
 
-The proofs are in ``docs/proofs/lemmax/float-codes.md``; capacities follow from the ranges of the
-exponents, in which nothing overflows and nothing becomes subnormal (but see :func:`_smallest`).
+The proofs are in ``docs/proofs/lemmax/float-codes.md`` and ``float-envelope.md``; capacities follow
+from the ranges of the exponents, in which nothing overflows and nothing becomes subnormal (but see
+:func:`_smallest`).
 """
 
 from __future__ import annotations
@@ -36,10 +39,11 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.constructions.compiler.coded.envelopes import DOUBLING, ladder
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.formats import Format, number_format
 
-Family = Literal["integers", "one-rounding", "octaves", "lattice"]
+Family = Literal["integers", "one-rounding", "octaves", "lattice", "envelope"]
 Integers: TypeAlias = NDArray[np.int64]
 
 MOST_COORDINATES = 64
@@ -91,8 +95,9 @@ class Code:
     capacity: int
     intercepts: int = 1
     scale: int = 1
-    mantissas: tuple[int, int] = (0, 0)  # least and greatest |M| or ‖a‖², or the integers
+    mantissas: tuple[int, int] = (0, 0)  # least and greatest |M| or ‖a‖², the integers, or steps
     exponents: tuple[int, int] = (0, 0)
+    shared: int = 0  # predicates that have a number in common; envelopes alone
 
     @property
     def zero(self) -> bool:
@@ -101,6 +106,9 @@ class Code:
 
     def width(self, queries: int) -> int:
         """d_model of a layer with this code."""
+        if self.family == "envelope":
+            common = -(-queries // self.shared) if self.shared else 0
+            return queries + common + self.coordinates + self.intercepts
         extra = self.intercepts if self.coordinates == 1 or queries == 1 else 1
         return queries * self.coordinates + extra
 
@@ -120,6 +128,8 @@ class Code:
                 [base**j for j in range(self.coordinates)], dtype=np.int64
             )
             return digits % base + low, np.zeros(size, dtype=np.int64)
+        if self.family == "envelope":
+            raise LemmaxError("Values of an envelope are lines, not points.")
         points = self._octave()
         least, greatest = self.exponents
         order = sorted(range(least, greatest + 1), key=lambda e: (abs(e), e))
@@ -191,8 +201,8 @@ def cheapest_code(
     best: Code | None = None
     most = 0
     for m in range(1, MOST_COORDINATES + 1):
-        if best is not None and queries * m >= best.width(queries):
-            return best
+        if best is not None and queries * (m if m < 2 else m - 1) >= best.width(queries):
+            return best  # envelopes with two coordinates have one and a part per predicate
         for code in families(m, size, arithmetic, factor):
             most = max(most, code.capacity)
             if code.capacity >= size and (
@@ -225,6 +235,7 @@ def families(
         yield from (_one_rounding(arithmetic), *_octaves(arithmetic))
     else:
         yield from _lattice(m, arithmetic)
+    yield from _envelopes(m, arithmetic)
 
 
 def _split_error(square: int, p: int) -> int:
@@ -336,6 +347,19 @@ def _lattice(m: int, arithmetic: Arithmetic) -> Iterator[Code]:
     high = (min(f.greatest for f in (weights, sums, logits)) - 1 - p) // 2
     count = _shell_size(m, least, 1 << p) * (high - low + 1)
     yield Code("lattice", m, count, 1, 1, (least, 1 << p), (low, high))
+
+
+def _envelopes(m: int, arithmetic: Arithmetic) -> Iterator[Code]:
+    """Lines whose slopes take two weights, in bfloat16 with sums and logits of 24 bits."""
+    wide = (arithmetic.accumulate.name, arithmetic.logits.name) == ("float32", "float32")
+    if arithmetic.weights.name != "bfloat16" or not wide:
+        return
+    for shared in DOUBLING:
+        if m == (2 if shared else 1):
+            rungs = ladder(shared)
+            ends = (rungs.lowest, rungs.lowest + rungs.octaves - 1)
+            parts = 3 if shared else 2
+            yield Code("envelope", m, rungs.capacity, parts, 1, rungs.steps, ends, shared)
 
 
 @cache

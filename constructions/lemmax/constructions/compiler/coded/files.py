@@ -18,15 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax import checker
-from lemmax.constructions.compiler.by_codes import LARGEST_EXACT
-from lemmax.constructions.compiler.deciding import bits
+from lemmax.constructions.compiler.coded.by_codes import LARGEST_EXACT
+from lemmax.constructions.compiler.coded.deciding import bits
 from lemmax.theory.certificates.writing import Certificate, certificate, number, write_certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer, Head
 
 if TYPE_CHECKING:
-    from lemmax.constructions.compiler.coded import CompiledByCodes
+    from lemmax.constructions.compiler.coded.compiled import CompiledByCodes
 
 _TYPES = {"bfloat16": "BF16", "float16": "F16", "float32": "F32"}
 
@@ -83,6 +83,8 @@ def _fields(compiled: CompiledByCodes, arrays: dict[str, Any]) -> Certificate:
         "arrays": arrays,
         "facts": len(compiled.facts),
     }
+    if coded.code.family == "envelope":
+        fields["code"]["shared"] = coded.code.shared
     if compiled.tau is not None:
         fields["tau"] = number(compiled.tau)
     return certificate("float-memorization", fields)
