@@ -71,7 +71,7 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")
     console.print(verdict)
     if entry["repaired_by"]:
-        reason = f" ({entry['repair'].strip()})" if entry["repair"] else ""
+        reason = f" ({plain_text(entry['repair']).strip()})" if entry["repair"] else ""
         console.print(Text(f"repaired by: {entry['repaired_by']}{reason}"))
     for item in entry["evidence"]:
         scope = f"  [{item['scope']}]" if "scope" in item else ""

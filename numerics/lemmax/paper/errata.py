@@ -2,9 +2,10 @@ r"""The errata of a paper: which of its statements do not stand, the gravest fir
 
 Which statements appear follows from the ledger (refuted or repaired), and so does their order:
 theorems before propositions, corollaries and lemmas, those before equations and remarks, then steps
-of proofs, then sentences of the text, and last what the paper hedges; among equals first the one
-that more of the paper leans on. The sentence as printed and the counterexample in words stand in
-the claims file (``quote``, ``counterexample``, ``hedge``, ``holds_as``).
+of proofs, then sentences of the text, and last what the paper hedges (``hedge``) or what only a
+sharper reading of ours says (``sharpens``); among equals first the one that more of the paper leans
+on. The sentence as printed and the counterexample in words stand in the claims file (``quote``,
+``counterexample``, ``holds_as``).
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from lemmax.theory.ledger.entries import LEDGER
 from lemmax.theory.ledger.records import Record, read_ledger, stale
 
 _WRONG = ("refuted", "repaired")
+_STANDING = ("holds", "reproduced")
 _NUMBERED = ("Theorem", "Proposition", "Corollary", "Lemma")
 
 
@@ -47,6 +49,11 @@ class Erratum:
         return self.claim.source == "text"
 
     @property
+    def hedged(self) -> bool:
+        """Whether the paper asserts less than is decided: a hedge, or a sharper reading of ours."""
+        return self.claim.hedge is not None or self.claim.sharpens is not None
+
+    @property
     def weight(self) -> tuple[int, int, int, int]:
         """The place among the errata: the smaller, the earlier."""
         number = self.claim.number
@@ -57,8 +64,12 @@ class Erratum:
             group = 2
         else:
             group = 1 if rank is None else 0
-        hedged = int(self.claim.hedge is not None)
-        return hedged, group, rank if group == 0 and rank is not None else 0, -self.leaning
+        return (
+            int(self.hedged),
+            group,
+            rank if group == 0 and rank is not None else 0,
+            -self.leaning,
+        )
 
     @property
     def certificates(self) -> tuple[str, ...]:
@@ -143,7 +154,7 @@ def read_letter(key: str, claims: Sequence[Path] = (BUILT_IN,), ledger: Path = L
             if claim.id in changed and verdict in _WRONG:
                 raise LemmaxError(f"The verdict on {claim.id} is due: run the evidence first.")
             verdicts.append(verdict)
-    standing = sum(verdict in ("holds", "reproduced") for verdict in verdicts)
+    standing = sum(verdict in _STANDING for verdict in verdicts)
     return Letter(catalogue.papers[key], read, len(verdicts), standing)
 
 
@@ -152,8 +163,8 @@ def _erratum(claim: Claim, catalogue: Catalogue, record: Record) -> Erratum:
     passed = [e for e in entry["evidence"] if e["outcome"] == "passed"]
     refuting = [e for e in passed if e["direction"] == "against"]
     against = refuting or [e for e in passed if e["direction"] == "gap"]
-    named = dict.fromkeys((*filter(None, [claim.repaired_by]), *claim.holds_as))
-    holding = [i for i in named if record.claims.get(i, {}).get("verdict") == "holds"]
+    named = dict.fromkeys((claim.repaired_by, claim.sharpens, *claim.holds_as))
+    holding = [i for i in named if i and record.claims.get(i, {}).get("verdict") in _STANDING]
     leaning = nx.ancestors(catalogue.graph, claim.id)
     return Erratum(
         claim,

@@ -73,7 +73,7 @@ def letter_latex(letter: Letter) -> str:
     ]
     hedged = False
     for number, erratum in enumerate(letter.errata, 1):
-        if erratum.claim.hedge and not hedged:
+        if erratum.hedged and not hedged:
             hedged = True
             lines += ["", r"\bigskip", text_latex(HEDGED)]
         lines += ["", *_entry_latex(number, erratum)]
@@ -128,8 +128,11 @@ def _parts(erratum: Erratum) -> Iterator[tuple[str, str]]:
     told = (claim.counterexample or "").strip()
     yield ("The gap in the proof:" if erratum.gap else "Why not:"), told
     for holding in erratum.holds:
-        word = "A repair, which holds" if holding.id == claim.repaired_by else "What holds"
-        yield f"{word} ({holding.id}):", holding.statement.strip()
+        word = {
+            claim.repaired_by: "A repair, which holds",
+            claim.sharpens: "As you put it, it stands",
+        }
+        yield f"{word.get(holding.id, 'What holds')} ({holding.id}):", holding.statement.strip()
         if holding.id == claim.repaired_by and claim.repair:
             yield "What the repair changes:", sentence(claim.repair)
 
@@ -179,7 +182,7 @@ def letter_html(letter: Letter, mathjax: str | None = None) -> str:
     ]
     hedged = False
     for number, erratum in enumerate(letter.errata, 1):
-        if erratum.claim.hedge and not hedged:
+        if erratum.hedged and not hedged:
             hedged = True
             lines.append(f"<hr><p>{text_html(HEDGED)}</p>")
         lines.append(

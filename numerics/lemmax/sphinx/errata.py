@@ -38,8 +38,8 @@ class Errata(Generated):
             return "Nothing of this paper is refuted at present."
         read = [e for e in errata if e.addressed or e.claim.source == key]
         groups = (
-            ("", [e for e in read if not e.claim.hedge]),
-            (HEDGED, [e for e in read if e.claim.hedge]),
+            ("", [e for e in read if not e.hedged]),
+            (HEDGED, [e for e in read if e.hedged]),
             (ELSEWHERE, [e for e in errata if e not in read]),
         )
         lines: list[str] = []
