@@ -61,7 +61,16 @@ def run(checker: Path, *files: Path) -> tuple[float, int, int]:
 
 
 def within(checker: Path, files: Sequence[Path], rounds: int) -> float:
-    command = [sys.executable, "-I", "-S", "-c", WITHIN, checker, str(rounds), *files]
+    command = [
+        sys.executable,
+        "-I",
+        "-S",
+        "-c",
+        WITHIN,
+        str(checker),
+        str(rounds),
+        *map(str, files),
+    ]
     return float(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
 
 

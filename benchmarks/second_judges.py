@@ -327,10 +327,10 @@ def judged_float_memorization(c: Certificate) -> bool:
 class Table(list[list[Any]]):
     """A matrix with the arithmetic that statements use."""
 
-    def __mul__(self, c: Any) -> Table:  # type: ignore[override]
+    def __mul__(self, c: Any) -> Table:
         return Table([[x * c for x in row] for row in self])
 
-    __rmul__ = __mul__  # type: ignore[assignment]
+    __rmul__ = __mul__
 
     def __truediv__(self, c: Any) -> Table:
         return self * (1 / Fraction(c))
@@ -341,7 +341,7 @@ class Table(list[list[Any]]):
         )
 
     def __sub__(self, other: Any) -> Table:
-        return self + other * -1
+        return Table(self + other * -1)
 
 
 def argmax(M: Table) -> Table:
@@ -369,7 +369,7 @@ def ray(row: Sequence[Fraction]) -> tuple[Fraction, ...]:
 
 
 def row_gap(M: Table) -> Fraction:
-    return min(sorted(row)[-1] - sorted(row)[-2] for row in M)
+    return min(Fraction(sorted(row)[-1] - sorted(row)[-2]) for row in M)
 
 
 def covering(M: Table, level: Fraction) -> int:
@@ -579,7 +579,8 @@ def judged_statement(c: Certificate) -> bool | None:
             names[f"{name.strip()}_"] = value(body)
         elif not value(rest):
             return False
-    return bool(value(last.removeprefix("conclude "))) == (c["kind"] == "witness")
+    holds, wanted = bool(value(last.removeprefix("conclude "))), c["kind"] == "witness"
+    return bool(holds == wanted)
 
 
 JUDGES: dict[str, Callable[[Certificate], bool | None]] = {

@@ -81,7 +81,7 @@ def _asked(files: dict[str, Path]) -> dict[str, tuple[str, str]]:
     """What one process of the checker says of each file, with its last step."""
     if not files:
         return {}
-    command = [sys.executable, "-I", "-S", CHECKER, "--json", "--", *files.values()]
+    command = [sys.executable, "-I", "-S", str(CHECKER), "--json", "--", *map(str, files.values())]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     try:
         report = json.loads(done.stdout)

@@ -76,9 +76,10 @@ class Draw:
         if kind == 3:
             return [[int(i == j) for j in range(n)] for i in range(m)]
         if kind == 4:
-            u = [[draw.randint(-1, 1) for _ in range(2)] for _ in range(m)]
-            v = [[draw.randint(-1, 1) for _ in range(2)] for _ in range(n)]
-            return [[sum(a * b for a, b in zip(x, y, strict=True)) for y in v] for x in u]
+            left, right = (
+                [[draw.randint(-1, 1) for _ in range(2)] for _ in range(k)] for k in (m, n)
+            )
+            return [[sum(a * b for a, b in zip(x, y, strict=True)) for y in right] for x in left]
         if kind == 7 and m == n:  # the products of vectors with each other
             d = draw.choice((2, 2, 3))
             points = [[draw.randint(-1, 1) for _ in range(d)] for _ in range(m)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import math
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -190,13 +190,19 @@ def _fewer_facts(instance: Instance) -> Iterator[Instance]:
 
 def _layers(instance: Instance) -> Iterator[tuple[Callable[[Any], Instance], Any]]:
     """Every layer, with a function that puts another in its place."""
+
+    def inside(name: str, rest: Mapping[str, Any] | None = None) -> Callable[[Any], Instance]:
+        def put(layer: Any) -> Instance:
+            if rest is None:
+                return {**instance, name: {"layer": layer}}
+            return {**instance, name: {"transformer": {**rest, "layer": layer}}}
+
+        return put
+
     for name, L in _tagged(instance, "layer"):
-        yield lambda new, name=name: {**instance, name: {"layer": new}}, L
+        yield inside(name), L
     for name, T in _tagged(instance, "transformer"):
-        yield (
-            lambda new, name=name, T=T: {**instance, name: {"transformer": {**T, "layer": new}}},
-            T["layer"],
-        )
+        yield inside(name, T), T["layer"]
 
 
 def _fewer_tokens(instance: Instance) -> Iterator[Instance]:
