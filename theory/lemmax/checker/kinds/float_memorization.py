@@ -20,7 +20,7 @@ from ..coded.arrays import NAMES, Table, tables
 from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
 from ..coded.envelopes import Envelope
 from ..coded.floats import FORMATS, ONE, SHIFT, value, values
-from ..limits import keep, refuse, spend
+from ..limits import keep, refuse, room, spend
 from ..reading import choice, fields, integer, number
 from ..steps import Step
 
@@ -212,7 +212,7 @@ def heads(layer: Layer, scale: int) -> tuple[int, Step]:
 def questions(layer: Layer) -> Step:
     """No subject and predicate occur in two facts."""
     facts = layer.arrays["facts"].entries
-    keep("The facts", 3 * (len(facts) // 3), brief=True)
+    room("The facts", 3 * (len(facts) // 3))
     spend("The facts", 3 * (len(facts) // 3))
     pairs = {k * layer.size + q for k, q in zip(facts[0::3], facts[1::3], strict=True)}
     if len(pairs) != len(facts) // 3:
