@@ -29,6 +29,7 @@ extensions = [
     "sphinxcontrib.bibtex",
     "reference",
     "example",
+    "paragraphs",
     "lemmax.sphinx",
 ]
 exclude_patterns = ["_build", "_ext", "examples", "**/.ipynb_checkpoints", "jupyter_execute"]
