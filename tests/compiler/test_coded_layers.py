@@ -255,7 +255,7 @@ def test_damaged_headers_are_one_sentence() -> None:
             checker.check({**certificate, "arrays": {"base64": text}})
 
 
-def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     db = random_table(5, 2, 4)
     with pytest.raises(LemmaxError, match="float7 is not a format"):
         compile_database(db, dtype="float7")
@@ -271,9 +271,13 @@ def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
         compiled.answer("nobody", "q0")
     with pytest.raises(LemmaxError, match="not a predicate"):
         compiled.answer("k0", "v0")
-    monkeypatch.setattr("os.sysconf", lambda name: 1)
-    with pytest.raises(LemmaxError, match="are free"):
+    monkeypatch.setattr("lemmax.theory.files.available_memory", lambda: 1000)
+    with pytest.raises(LemmaxError, match=r"10 facts over 11 tokens need about .* are free"):
         compile_database(db, dtype="bfloat16")
+    path = tmp_path / "facts.nt"
+    path.write_text("<http://x/a> <http://x/b> <http://x/c> .\n" * 100)
+    with pytest.raises(LemmaxError, match=r"facts\.nt need about .* are free"):
+        Database.read(path)
 
 
 def test_formats_are_those_of_the_checker() -> None:

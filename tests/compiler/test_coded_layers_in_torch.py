@@ -15,7 +15,9 @@ from lemmax.constructions.capacity import cities, random_table
 from lemmax.constructions.compiler import save
 from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
 from lemmax.constructions.compiler.coded.codes import Arithmetic, families
+from lemmax.constructions.countries import countries
 from lemmax.numerics.twins.coded import TorchCodedLayer
+from lemmax.theory.errors import RoundedWeights
 from lemmax.theory.formats import FORMATS
 
 FORMS = [
@@ -75,6 +77,13 @@ def test_torch_misses_codes_that_floats_confuse(confused: Any) -> None:
     db = confused.database
     layer = by_codes(db, confused.code, confused.arithmetic)
     assert TorchCodedLayer.from_coded(layer).misses(torch.from_numpy(fact_numbers(db))) > 0
+
+
+def test_rational_weights_in_a_format_that_rounds_them_warn() -> None:
+    compiled = compile_database(countries())
+    with pytest.warns(RoundedWeights, match="bfloat16 holds 8 bits and the weights need 20"):
+        compiled.to_torch(torch.bfloat16)
+    compiled.to_torch(torch.float32)  # holds them: a warning would be an error here
 
 
 def test_formats_round_as_torch_does() -> None:

@@ -15,3 +15,7 @@ class ShapeError(LemmaxError):
 
 class Undecided(LemmaxError):
     """A comparison of transcendental numbers that no affordable precision decides."""
+
+
+class RoundedWeights(UserWarning):
+    """Exact weights are given to a number format that does not hold them."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, overload
 
 from flint import arb, ctx, fmpq
@@ -17,8 +19,9 @@ from lemmax.constructions.compiler.planning import Dimensions, Method, cheapest,
 from lemmax.constructions.compiler.two_heads import two_heads
 from lemmax.constructions.compiler.two_heads_one_hot import two_heads_one_hot
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.errors import LemmaxError
+from lemmax.theory.errors import LemmaxError, RoundedWeights
 from lemmax.theory.facts.database import Database
+from lemmax.theory.formats import FORMATS, number_format
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.balls import ceiling_above
 from lemmax.theory.numbers.matrices import decimal
@@ -95,15 +98,20 @@ class CompiledDatabase(Typeset):
         >>> compile_database(db).exact_in()
         'Every fact is known over the reals; weights need 3 bits, ...'
         """
-        layer = self.layer
-        matrices = [layer.W_E, layer.W_U]
-        for head in layer.heads:
-            matrices += [head.W_Q, head.W_K, head.W_V, head.W_O]
-        bits = max(_significant_bits(x) for M in matrices for row in M.flint.tolist() for x in row)
+        bits = self.significant_bits
         return (
             f"Every fact is known over the reals; weights need {bits} bits, and no number format "
             "is certified (a dtype is)."
         )
+
+    @cached_property
+    def significant_bits(self) -> int:
+        """The bits that a number format needs to hold every weight."""
+        layer = self.layer
+        matrices = [layer.W_E, layer.W_U]
+        for head in layer.heads:
+            matrices += [head.W_Q, head.W_K, head.W_V, head.W_O]
+        return max(_significant_bits(x) for M in matrices for row in M.flint.tolist() for x in row)
 
     @property
     def claim(self) -> str:
@@ -119,7 +127,16 @@ class CompiledDatabase(Typeset):
         return self.layer.to_numpy()
 
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """The layer as a torch module."""
+        """The layer as a torch module; warns where the format rounds its weights."""
+        form = FORMATS["float64"] if dtype is None else number_format(str(dtype))
+        if self.significant_bits > form.significand:
+            warnings.warn(
+                f"{form.name} holds {form.significand} bits and the weights need "
+                f"{self.significant_bits}: facts may be lost. compile_database(…, "
+                f"dtype=…) makes a layer that is exact in a format.",
+                RoundedWeights,
+                stacklevel=2,
+            )
         return self.layer.to_torch(dtype)
 
 

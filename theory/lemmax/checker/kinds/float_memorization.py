@@ -224,11 +224,11 @@ def recalled(layer: Layer, codes: Codes) -> Step:
     """Per fact: block q of the key is the code of the value."""
     facts, d, m = layer.arrays["facts"].entries, layer.layout.width, layer.m
     count = len(facts) // 3
-    keep("The facts", 6 * count)
+    if not (differ := questions(layer)).ok:
+        return differ
+    keep("The facts", 3 * count)
     spend("The facts", 8 * count * (m + 2))
     keys, asked, told = facts[0::3], facts[1::3], facts[2::3]
-    if not questions(layer).ok:
-        return questions(layer)
     groups: dict[int, tuple[array[int], array[int]]] = {
         q: (array("i"), array("i")) for q in layer.queries
     }

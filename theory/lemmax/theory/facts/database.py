@@ -11,6 +11,8 @@ import io
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -162,17 +164,17 @@ class Database(Typeset):
     @cached_property
     def keys(self) -> tuple[Token, ...]:
         """K, the subjects."""
-        return tuple(dict.fromkeys(k for k, _, _ in self.triples))
+        return tuple(dict.fromkeys(map(itemgetter(0), self.triples)))
 
     @cached_property
     def queries(self) -> tuple[Token, ...]:
         """Q, the predicates."""
-        return tuple(dict.fromkeys(q for _, q, _ in self.triples))
+        return tuple(dict.fromkeys(map(itemgetter(1), self.triples)))
 
     @cached_property
     def values(self) -> tuple[Token, ...]:
         """V, the objects."""
-        return tuple(dict.fromkeys(v for _, _, v in self.triples))
+        return tuple(dict.fromkeys(map(itemgetter(2), self.triples)))
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:
@@ -266,7 +268,13 @@ def _from_reading(name: str, reading: Reading) -> Database:
             raise Contradiction(f"{name}: {k!r} {q!r} has two objects, {value!r} and {v!r}{where}.")
     if not first:
         raise LemmaxError(f"{name} holds no facts.")
-    return Database(tuple((k, q, v) for (k, q), (v, _) in first.items()))
+    triples = tuple([(k, q, v) for (k, q), (v, _) in first.items()])
+    if all(type(token) is str for token in chain.from_iterable(triples)):
+        # a function of texts already: a million facts need not be looked at again
+        database = object.__new__(Database)
+        object.__setattr__(database, "triples", triples)
+        return database
+    return Database(triples)
 
 
 def _absent(value: Token) -> bool:

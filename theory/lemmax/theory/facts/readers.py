@@ -25,6 +25,10 @@ from lemmax.theory.facts.layouts import (
     Rows,
     interpret,
 )
+from lemmax.theory.files import refuse_beyond_memory
+
+_TIMES = 7
+"""Memory that facts take when they are read, as a multiple of their file (measured: 6)."""
 
 
 def read_facts(path: Path, layout: Layout | None = None) -> Reading:
@@ -39,6 +43,7 @@ def read_facts(path: Path, layout: Layout | None = None) -> Reading:
         endings = ", ".join(_READERS)
         raise LemmaxError(f"{path}: facts are read from files with the endings {endings}.")
     try:
+        refuse_beyond_memory(f"The facts in {path}", _TIMES * path.stat().st_size)
         return reader(path, layout)
     except UnicodeDecodeError:
         raise LemmaxError(f"{path} is not UTF-8 text.") from None

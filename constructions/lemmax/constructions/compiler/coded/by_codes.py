@@ -20,6 +20,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -133,9 +134,9 @@ def layout_of(code: Code, queries: int) -> Layout:
 
 def fact_numbers(db: Database) -> Integers:
     """The facts as rows of token numbers."""
-    index = {t: i for i, t in enumerate(db.tokens)}
-    flat = [index[t] for fact in db.triples for t in fact]
-    return np.array(flat, dtype=np.int64).reshape(-1, 3)
+    index = dict(zip(db.tokens, range(len(db.tokens)), strict=True))
+    tokens = map(index.__getitem__, chain.from_iterable(db.triples))
+    return np.fromiter(tokens, dtype=np.int64, count=3 * len(db)).reshape(-1, 3)
 
 
 def by_codes(
@@ -155,7 +156,7 @@ def by_codes(
     >>> layer.W_E.tolist()[:2]
     [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
-    both = set(db.keys) & set(db.queries)
+    both = set(db.queries).intersection(db.keys)
     if both:
         raise LemmaxError(
             f"Codes need subjects and predicates to be disjoint, and {min(map(str, both))!r} is "
@@ -164,8 +165,8 @@ def by_codes(
     numbers = fact_numbers(db) if facts is None else facts
     size, m = len(db.tokens), code.coordinates
     layout = layout_of(code, len(db.queries))
-    place = {t: i for i, t in enumerate(db.tokens)}
-    queries, values = ([place[t] for t in part] for part in (db.queries, db.values))
+    place = dict(zip(db.tokens, range(size), strict=True))
+    queries, values = (list(map(place.__getitem__, part)) for part in (db.queries, db.values))
     head, value = np.zeros(size, dtype=np.int64), np.zeros(size, dtype=np.int64)
     head[queries], value[values] = np.arange(len(queries)), np.arange(len(values))
     keys, asked, told = numbers[:, 0], head[numbers[:, 1]], value[numbers[:, 2]]

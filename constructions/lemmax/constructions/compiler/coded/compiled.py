@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
@@ -13,12 +12,13 @@ from flint import fmpq
 
 from lemmax.constructions.compiler.answers import Recall, recall
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, Integers, cheapest_code
+from lemmax.constructions.compiler.coded.codes import Arithmetic, Integers, cheapest_code
 from lemmax.constructions.compiler.coded.deciding import known, lines, points, scale_for
 from lemmax.constructions.compiler.planning import Dimensions, Method, lower_bounds
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
+from lemmax.theory.files import refuse_beyond_memory
 from lemmax.theory.latex import Typeset
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.memorization import Memorization
@@ -163,24 +163,11 @@ def compile_by_codes(
     """
     factor = None if tau is None else scale_for(tau, len(db.tokens))
     code = cheapest_code(len(db.values), len(db.queries), arithmetic, factor)
-    refuse_beyond_memory(db, code)
+    width = code.width(len(db.queries))
+    needed = 8 * (4 * len(db.tokens) * width + 8 * len(db))  # two arrays, and one copy of each
+    refuse_beyond_memory(f"{len(db)} facts over {len(db.tokens)} tokens", needed)
     facts = fact_numbers(db)
     coded = by_codes(db, code, arithmetic, factor or 1, facts)
     if not known(coded, facts).all():
         raise AssertionError("the construction by codes misses a fact")
     return CompiledByCodes(db, coded, facts, tau)
-
-
-def refuse_beyond_memory(db: Database, code: Code) -> None:
-    """Refuse, before the work, a layer whose arrays do not fit into the memory that is free."""
-    width = code.width(len(db.queries))
-    needed = 8 * (4 * len(db.tokens) * width + 8 * len(db))  # two arrays, and one copy of each
-    try:
-        free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    except (ValueError, OSError, AttributeError):  # not every system tells
-        return
-    if needed > free:
-        raise LemmaxError(
-            f"{len(db)} facts over {len(db.tokens)} tokens need about {needed / 2**30:.1f} GB, "
-            f"and {free / 2**30:.1f} GB are free."
-        )
