@@ -6,12 +6,14 @@ import re
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote, urlsplit
 
 import pytest
 
 from lemmax.cli import main as lemmax
+from lemmax.sphinx import formulas
 from lemmax.sphinx.formulas import mathml
 from lemmax.sphinx.reports import MARK, Report, write_report
 from lemmax.starting.projects import new_project
@@ -119,6 +121,30 @@ def test_formulas(formula: str, part: str) -> None:
 
     made = mathml(formula)
     assert part in made or part in html.unescape(made)
+
+
+@pytest.mark.parametrize(
+    ("settings", "taken"),
+    [
+        ({}, True),
+        ({"extensions": ["lemmax.sphinx", "myst_nb"]}, True),
+        ({"html_math_renderer": "lemmax"}, True),
+        ({"html_math_renderer": "mathjax"}, False),
+        ({"mathjax_path": "mathjax.js"}, False),
+        ({"extensions": ["sphinx.ext.mathjax"]}, False),
+        ({"extensions": ["sphinxcontrib.katex"]}, False),
+    ],
+)
+def test_what_a_project_chose_for_formulas_stays(settings: dict[str, Any], taken: bool) -> None:
+    offered: list[Any] = []
+    app: Any = SimpleNamespace(
+        config=SimpleNamespace(_raw_config=dict(settings)),
+        add_html_math_renderer=lambda *renderer: offered.append(renderer),
+    )
+    formulas.connect(app)
+    assert bool(offered) == taken
+    chosen = app.config._raw_config.get("html_math_renderer")
+    assert chosen == ("lemmax" if taken else settings.get("html_math_renderer"))
 
 
 def test_a_report_is_replaced_and_nothing_else(tmp_path: Path) -> None:

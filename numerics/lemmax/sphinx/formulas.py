@@ -1,7 +1,7 @@
 r"""Formulas as MathML: pages that need neither a script nor a network to show them.
 
-A project that sets up MathJax itself (``mathjax_path`` or ``html_math_renderer`` in ``conf.py``)
-keeps it; a formula that the converter does not know is shown as it is written.
+A project that chose how to set formulas (``html_math_renderer`` or ``mathjax_path`` in ``conf.py``,
+or an extension for it) keeps that. What the converter does not know is shown as it is written.
 """
 
 from __future__ import annotations
@@ -98,10 +98,14 @@ def mathml(formula: str, display: bool = False) -> str:
 
 
 def connect(app: Sphinx) -> None:
-    """Offer the renderer, and take it where the project chose none."""
-    app.add_html_math_renderer(RENDERER, (_inline, None), (_block, None))
+    """Offer the renderer where the project chose none: Sphinx prefers any other to MathJax."""
     raw = app.config._raw_config
-    if find_spec("latex2mathml") and not {"html_math_renderer", "mathjax_path"} & raw.keys():
+    extensions = " ".join(raw.get("extensions", ()))
+    chosen = raw.get("html_math_renderer")
+    if chosen is None and ("mathjax_path" in raw or "math" in extensions or "katex" in extensions):
+        return
+    if chosen in (None, RENDERER) and find_spec("latex2mathml"):
+        app.add_html_math_renderer(RENDERER, (_inline, None), (_block, None))
         raw["html_math_renderer"] = RENDERER
 
 
