@@ -450,7 +450,9 @@ def statement(rng: random.Random) -> Outcome:
         garbled = text[:place] + rng.choice("()[].,:=<>xM'\\\n\0λ0e_ ") + text[place + 1 :]
         stated = {"hypotheses": [], "conclusion": garbled}
         data = envelope("refutation", claim="own/x", statement=stated, instance=instance)
-        return f"garbled {said(data)}", ""
+        answer = said(data)
+        wrong = answer == "holds" and bool(eval(garbled, {"__builtins__": {}}, names))
+        return f"garbled {answer}", f"{garbled} {instance}" if wrong else ""
     stated = {"hypotheses": [], "conclusion": text}
     answer = said(envelope("refutation", claim="own/x", statement=stated, instance=instance))
     return answer, "" if answer == ("fails" if true else "holds") else f"{text} {instance}"

@@ -60,15 +60,14 @@ def common_denominator(values: Collection[Fraction]) -> int:
     parts = chain.from_iterable(map(Fraction.as_integer_ratio, values))
     mean = sum(map(int.bit_length, parts)) // (len(values) or 1) + 1
     if bits > 1:  # quotients by the denominators, and their products with the numerators
-        spend("The common denominator", 2 * len(values))
-        spend("The common denominator", len(values), bits, mean)
+        spend("The common denominator", len(values), bits, mean, flat=3 * len(values))
     keep("The common denominators", len(values), mean + (bits if bits > 1 else 0))
     return d
 
 
 def ratio(n: int, d: int) -> Fraction:
     """n / d in lowest terms."""
-    spend("A fraction", 2, n.bit_length(), d.bit_length())
+    spend("A fraction", 2, n.bit_length(), d.bit_length(), flat=15)
     return Fraction(n, d)
 
 

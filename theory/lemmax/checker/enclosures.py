@@ -153,10 +153,11 @@ def probability_at_least(z: Logits, tau: Fraction, bits: int) -> bool | None:
     if len(z.highs) == 1 or own <= 0:
         return len(z.highs) == 1 and own >= 0
     top = max(z.highs)
-    spend("The probability", 4 * len(z.highs), height((tau,)), bits)
+    spend("The probability", 4 * len(z.highs), height((tau,)), bits, flat=30 * len(z.highs))
     low_gap = high_gap = 0  # of left side minus right side
     for j, (low, high) in enumerate(zip(z.lows, z.highs, strict=True)):
-        weight_low, weight_high = exp_minus(z.gap(top, high), bits, z.gap(top, low))
+        most = None if low == high else z.gap(top, low)
+        weight_low, weight_high = exp_minus(z.gap(top, high), bits, most)
         if j == z.wanted:
             low_gap, high_gap = low_gap + own * weight_low, high_gap + own * weight_high
         else:

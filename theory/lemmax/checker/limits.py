@@ -72,10 +72,13 @@ def _beyond(what: str, name: str, amount: int, unit: str) -> NoReturn:
     refuse(what, f"brings the {name} to {amount:.1e} {unit}, and the limit is {LIMITS[name]:.1e}")
 
 
-def spend(what: str, count: int, a: int = 0, b: int = 0) -> None:
-    """Charge for so many divisions of numbers of a and b bits; refuse if that is too long."""
+def spend(what: str, count: int, a: int = 0, b: int = 0, flat: int = 0) -> None:
+    """Charge for so many divisions of numbers of a and b bits; refuse if that is too long.
+
+    ``flat`` is what it takes besides, however short the numbers are.
+    """
     meter = _METER.get() or Meter()
-    meter.work += count * (1 + (a * b + 10 * (a + b)) // 60_000)
+    meter.work += flat + count * (1 + (a * b + 10 * (a + b)) // 60_000)
     if meter.work > LIMITS["work"]:
         _beyond(what, "work", meter.work, "units")
 
