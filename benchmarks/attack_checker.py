@@ -441,7 +441,8 @@ def statement(rng: random.Random) -> Outcome:
     for name in ("x", "y", "M"):  # an instance names exactly what the statement speaks about
         text += f" or {name} != {name}" if name in "xy" else " or rank(M) < 0"
     det = Fraction(int(fmpq_mat([[fmpq(int(v)) for v in row] for row in M]).det().p))
-    names = {"x": x, "y": y, "M": M, "rank": rank, "det": lambda _: det, "rows": len, "max": max}
+    names = {"x": x, "y": y, "M": M, "rank": rank, "det": lambda _: det, "rows": len}
+    names["max"] = lambda *values: max(values)  # also of one number
     names["max_entry"] = lambda rows: max(map(max, rows))
     true = eval(text, {"__builtins__": {}}, names)
     instance = {"x": str(x), "y": str(y), "M": texts(M)}

@@ -104,10 +104,10 @@ def test_it_stays_readable() -> None:
                 code -= set(range(node.lineno, (node.end_lineno or 0) + 1))
         total[source.parent.name if source.parent.name in total else "others"] += len(code)
     words = sum(map(len, checker.VOCABULARY.values()))
-    assert total["words"] <= 6 * words
+    assert total["words"] <= 5 * words
     theorems = len([*checker.KINDS, *checker.RULES, *checker.FAMILIES])
-    assert total["others"] <= 104 * theorems
-    assert total["language"] + total["others"] <= 140 * theorems
+    assert total["others"] <= 102 * theorems
+    assert total["language"] + total["others"] <= 130 * theorems
 
 
 def test_a_referee_checks_every_kind(alone: Path, valid: dict[str, list[Certificate]]) -> None:

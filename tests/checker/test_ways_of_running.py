@@ -134,6 +134,10 @@ def test_what_cannot_be_printed_is_not_a_verdict(folder: Path) -> None:
         os.close(reader)
         with os.fdopen(writer, "w") as closed:
             assert run("-I", FOLDER, name, cwd=folder, stdout=closed).returncode == 2
+        shut = f'exec "{sys.executable}" -I "{FOLDER}" {name} >&-'  # no standard output at all
+        none = subprocess.run(["sh", "-c", shut], cwd=folder, capture_output=True, text=True)
+        assert none.returncode == 2
+        assert none.stderr.count("\n") == 1
 
 
 def test_the_claim_can_be_demanded(folder: Path) -> None:

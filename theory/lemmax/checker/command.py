@@ -2,6 +2,7 @@
 
 import argparse
 import contextlib
+import errno
 import io
 import json
 import os
@@ -118,6 +119,8 @@ def shown(entry: dict[str, Any]) -> None:
 def run() -> int:
     """The status of the program; what cannot be printed was not said, and that is not status 1."""
     try:
+        if sys.stdout is None:  # it was closed before
+            raise OSError(errno.EBADF, "there is no standard output")
         status = main()
         sys.stdout.flush()
         return status
