@@ -19,8 +19,8 @@ from lemmax.constructions.compiler import CompiledByCodes, load_layer, save
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
 from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, families
 from lemmax.constructions.compiler.coded.deciding import known
-from lemmax.pytest_plugin.fixtures import Sample
-from lemmax.theory import Database, memorizes
+from lemmax.pytest_plugin.properties import Sample
+from lemmax.theory import AttentionLayer, Database, memorizes
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.formats import FORMATS
 
@@ -54,6 +54,10 @@ def test_the_checker_accepts_what_is_compiled(
 )
 def test_over_the_reals_the_general_decision_agrees(sample: Sample) -> None:
     """Facts × tokens with balls, for every family, and the certificate that it writes."""
+
+    def memorized(layer: AttentionLayer, database: Database) -> bool:
+        return memorizes(layer, database).holds
+
     for dtype, logits, sizes in [
         ("bfloat16", None, (12, 3, 9)),
         ("bfloat16", None, (30, 3, 60)),
@@ -61,7 +65,11 @@ def test_over_the_reals_the_general_decision_agrees(sample: Sample) -> None:
         ("float32", None, (20, 2, 30)),
     ]:
         compiled = compile_database(random_table(*sizes), dtype=dtype, logits=logits)
-        sample(memorizes(compiled.layer, compiled.database).holds)
+        first, *others = compiled.database.triples
+        wrong = next(v for v in compiled.database.values if v != first[2])
+        moved = Database.from_triples([(first[0], first[1], wrong), *others])
+        control = compiled.layer, moved
+        sample(memorized, compiled.layer, compiled.database, control=control)
         assert checker.check(compiled.certificate()).holds
         key, query, value = compiled.database.triples[3]
         assert compiled.recall(key, query).answer == compiled.answer(key, query) == value

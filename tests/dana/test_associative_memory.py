@@ -12,7 +12,7 @@ from flint import arb, ctx, fmpq, fmpq_mat
 from lemmax import checker
 from lemmax.constructions import associative_memory, best_encoder
 from lemmax.constructions.dana.associations import ConstructionObstructed, NotFound, realise_encoder
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.encoders import SequenceEncoder, Table, divergence
 from lemmax.theory.dana.transformer import AoT, AoTHead

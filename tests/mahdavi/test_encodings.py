@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions.mahdavi import counterexamples
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import Matrix, certified_rank
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.encodings import (

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.checker import contexts as checker_contexts
 from lemmax.constructions.mahdavi import counterexamples
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import ContextHead, Matrix, MultiHead, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.ceilings import (

@@ -12,7 +12,7 @@ from lemmax import checker
 from lemmax.constructions import memorize, saturation_heads
 from lemmax.constructions.mahdavi import counterexamples
 from lemmax.constructions.mahdavi.saturation import AssumptionViolated
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import ContextHead, Matrix, certified_rank, kruskal_rank, multi_head, softmax
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.ceilings import theorem_1_bound

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.constructions.mahdavi import counterexamples
 from lemmax.constructions.refuting import witness
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import ContextHead, Matrix, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.numbers.kruskal_rank import kruskal_rank_by_enumeration

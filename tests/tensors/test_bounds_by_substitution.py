@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.checker import check
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.tensors.arrays import Array, flattening_rank

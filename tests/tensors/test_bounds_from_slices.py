@@ -21,7 +21,7 @@ from lemmax.constructions.wong.examples import (
     figure_1,
     remark_2_3_witness,
 )
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.strategies import databases
 from lemmax.theory import Database, certified_rank, tensor_rank
 from lemmax.theory.tensors.above.pivots import (

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.checker import check
 from lemmax.constructions.refuting import sorted_tensor, witness
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.numbers.linear import real_roots
 from lemmax.theory.tensors.arrays import Array, flattening_rank

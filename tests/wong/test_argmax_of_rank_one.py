@@ -15,7 +15,7 @@ from lemmax.constructions.wong.argmax_rank_one import (
     argmax_rank_one_counterexample,
     argmax_rank_one_refutation,
 )
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import Matrix, argmax, certified_rank
 from lemmax.theory.ledger.claims import BUILT_IN
 

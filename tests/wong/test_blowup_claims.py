@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.constructions import gram_blowup
 from lemmax.constructions.refuting import witness
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import Matrix, argmax, certified_rank, softmax_rank
 
 Certify = Callable[..., checker.Verdict]

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.strategies import databases, integer_matrices
 from lemmax.theory import Database, Matrix, certified_rank
 from lemmax.theory.wong.effective_ranks import (

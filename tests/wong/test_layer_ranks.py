@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from lemmax import checker
 from lemmax.constructions.refuting import witness
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
 from lemmax.theory.numbers.primes import MERSENNE_61 as P
 from lemmax.theory.wong.layer_ranks import (

@@ -8,7 +8,7 @@ from flint import arb, ctx, fmpq, fmpq_poly
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.strategies import databases, layers
 from lemmax.theory import AttentionLayer, Database, Head, Matrix, certified_rank
 from lemmax.theory.wong.layer_ranks import LayerShape, rank_ceiling

@@ -8,7 +8,7 @@ import z3
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.strategies import databases, rational_matrices
 from lemmax.theory import (
     AttentionLayer,

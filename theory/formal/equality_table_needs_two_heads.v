@@ -1,4 +1,4 @@
-(* claim: lemmax/equality-table-needs-two-heads@53ffbeee4de052a1, by equality_table_needs_two_heads.
+(* claim: lemmax/equality-table-needs-two-heads@0fe57141641490c7, by equality_table_needs_two_heads.
    against: wong/equation-10@4233bd3d9075221f, by equation_10_fails.
    control: two_heads_memorize_equality.
    Let D(1, 1) = D(2, 2) = v1 and D(1, 2) = D(2, 1) = v2 <> v1. No layer with one head

@@ -1,5 +1,5 @@
 (* claim: lemmax/parity-obstruction@70f1c1a461038561, by parity_obstruction, associations_not_memorized.
-   against: dana/corollary-1@94c6e616dd8fd7d8 (H = 0 with two associations; H = 1, d_h = 2 with four),
+   against: dana/corollary-1@14f0e7127168b46b (H = 0 with two associations; H = 1, d_h = 2 with four),
      by corollary_1_fails_without_heads, corollary_1_fails_with_one_head.
    against: dana/headline@2bbe39da271bc44f (every H), by theorem_1_memorization_fails.
    against: dana/comparison-mahdavi-memorization@d242acc3e2ee7d51 (H = 2, d_h = 4),

@@ -1,4 +1,4 @@
-(* claim: lemmax/uniform-attention-no-xor@7d72281ed9e1c007, by uniform_attention_no_xor.
+(* claim: lemmax/uniform-attention-no-xor@8f1eaa881f6646f0, by uniform_attention_no_xor.
    control: attention_memorizes_xor.
    Let D(a, f) = D(b, g) = v1 and D(a, g) = D(b, f) = v2 with v1 <> v2. No layer with
    W_QK^h = 0 in every head memorizes D by argmax, whatever the number of heads,

@@ -30,9 +30,11 @@ from typing import cast
 
 import pytest
 
-from lemmax.pytest_plugin.fixtures import certify, exhaust, kernel, measure, sample, symbolic
+from lemmax.pytest_plugin.fixtures import certify, kernel, symbolic
 from lemmax.pytest_plugin.gatherer import NAME, Gatherer
+from lemmax.pytest_plugin.measuring import measure
 from lemmax.pytest_plugin.pages import ProofPage
+from lemmax.pytest_plugin.properties import exhaust, sample
 from lemmax.pytest_plugin.rechecking import Rechecking
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims

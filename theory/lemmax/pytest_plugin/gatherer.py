@@ -27,6 +27,11 @@ NAME = "lemmax-gatherer"
 _MARKED, _EARNED, _FAILED = "lemmax_evidence", "lemmax_earned", "lemmax_failed"
 
 
+def gatherer_of(request: pytest.FixtureRequest) -> Gatherer:
+    """The gatherer of the run that a fixture belongs to."""
+    return cast(Gatherer, request.config.pluginmanager.get_plugin(NAME))
+
+
 def evidence_of(item: pytest.Item, catalogue: Catalogue) -> list[Evidence]:
     """What the markers of a test say, checked."""
     try:

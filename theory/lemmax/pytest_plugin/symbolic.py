@@ -1,23 +1,83 @@
-"""Formulas with free symbols, decided by z3 or sympy: the solver is asked here, not in the test."""
+"""Formulas with free symbols, decided by z3 or sympy: the solver is asked here, not in the test.
+
+Only a formula that the claim itself carries decides the claim (``symbolic.decide``); one that a
+test writes (``proves``, ``identity``, ``singular``) supports it.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import ast
+import operator
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from functools import reduce
 from typing import Any
 
 import pytest
 
-from lemmax.pytest_plugin.earnings import earn, fail
+from lemmax.pytest_plugin.earnings import earn, fail, marked_claims
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.claims import Catalogue
 from lemmax.theory.ledger.earning import Earned
+from lemmax.theory.ledger.formulas import Formula, names_in, read_formula, words_in
 
 LONGEST = 2000  # characters of a formula that the ledger keeps
+PATIENCE = 60_000  # milliseconds for z3
+_ARITHMETIC: dict[type[ast.AST], Callable[..., Any]] = {
+    ast.Add: operator.add,
+    ast.Sub: operator.sub,
+    ast.Mult: operator.mul,
+    ast.Div: operator.truediv,
+    ast.Lt: operator.lt,
+    ast.LtE: operator.le,
+    ast.Gt: operator.gt,
+    ast.GtE: operator.ge,
+    ast.Eq: operator.eq,
+    ast.NotEq: operator.ne,
+}
 
 
 class Symbolic:
     """The fixture ``symbolic``: give it the formula, it does the deciding."""
 
-    def __init__(self, item: pytest.Item) -> None:
-        self._item = item
+    def __init__(self, item: pytest.Item, catalogue: Catalogue) -> None:
+        self._item, self._catalogue = item, catalogue
+
+    def decide(self, claim: str) -> None:
+        """The formula that a marked claim carries is true for all values of its symbols.
+
+        It proves the claim (``formula``) or refutes it (``counterformula``).
+        """
+        if claim not in marked_claims(self._item):
+            fail(self._item, f"The test is not marked with {claim}.")
+        carried = self._catalogue[claim]
+        texts = {"for": carried.formula, "against": carried.counterformula}
+        if not any(texts.values()):
+            fail(self._item, f"{claim} carries no formula.")
+        for shows, text in texts.items():
+            if text:
+                formula = read_formula(text)
+                self._decided(formula)
+                told = Earned("symbolic", claim, shows, formula=formula.text)
+                earn(self._item, _with_symbols(told, formula.symbols))
+
+    def _decided(self, formula: Formula) -> None:
+        """Fail unless every conclusion follows from the assumptions, and from no less."""
+        if formula.assumptions:
+            self._satisfiable(_assumed(formula, formula.symbols))
+        for conclusion in formula.conclusions:
+            equation = isinstance(conclusion, ast.Compare) and [*map(type, conclusion.ops)] == [
+                ast.Eq
+            ]
+            if equation and not formula.assumptions and words_in(conclusion) <= {"det"}:
+                same = _polynomial_equation(conclusion, formula.symbols)
+            elif equation and words_in(conclusion):
+                same = _equation(conclusion, formula)
+            else:
+                self._follows(*_for_z3(conclusion, formula))
+                continue
+            if not same:
+                fail(self._item, f"{_short(ast.unparse(conclusion))} is not an identity.")
 
     def proves(self, conclusion: Any, *assumptions: Any) -> None:
         """The conclusion follows from the assumptions for all values of the free symbols.
@@ -30,18 +90,39 @@ class Symbolic:
 
         if not isinstance(conclusion, z3.BoolRef):
             fail(self._item, f"A formula of z3 is wanted, not {conclusion!r}.")
-        solver = z3.Solver()
-        solver.add(*assumptions)
-        if solver.check() != z3.sat:
-            fail(self._item, "The assumptions are not known to be satisfiable.")
+        self._follows(conclusion, assumptions)
+        formula = z3.Implies(z3.And(*assumptions), conclusion) if assumptions else conclusion
+        names = sorted({str(v) for part in (conclusion, *assumptions) for v in get_vars(part)})
+        self._record(" ".join(str(formula).split()), names)
+
+    def _follows(self, conclusion: Any, assumptions: Sequence[Any]) -> None:
+        import z3
+
+        if z3.is_true(z3.simplify(conclusion)):
+            fail(self._item, f"{_short(conclusion)} is true without looking at its symbols.")
+        solver = self._satisfiable(assumptions)
         solver.add(z3.Not(conclusion))
         answer = solver.check()
         if answer != z3.unsat:
             case = f": {solver.model()}" if answer == z3.sat else ""
             fail(self._item, f"The solver says {answer} to the negation{case}.")
-        formula = z3.Implies(z3.And(*assumptions), conclusion) if assumptions else conclusion
-        names = sorted({str(v) for part in (conclusion, *assumptions) for v in get_vars(part)})
-        self._record(" ".join(str(formula).split()), names)
+        if assumptions:
+            alone = z3.Solver()
+            alone.set("timeout", PATIENCE)
+            alone.add(z3.Not(conclusion))
+            if alone.check() == z3.unsat:
+                fail(self._item, f"{_short(conclusion)} is true whatever is assumed.")
+
+    def _satisfiable(self, assumptions: Sequence[Any]) -> Any:
+        """A solver that knows the assumptions; fails unless they can be met."""
+        import z3
+
+        solver = z3.Solver()
+        solver.set("timeout", PATIENCE)
+        solver.add(*assumptions)
+        if solver.check() != z3.sat:
+            fail(self._item, "The assumptions are not known to be satisfiable.")
+        return solver
 
     def identity(self, left: Any, right: Any = 0) -> None:
         """Both sides are the same expression, polynomial or rational function of their symbols.
@@ -55,8 +136,9 @@ class Symbolic:
             same, names = left == right, _symbols_of_polynomials(left, right)
         else:
             left, right = sympy.sympify(left), sympy.sympify(right)
-            difference = sympy.expand(left - right)
-            same = difference == 0 or sympy.simplify(difference) == 0
+            if left == right:
+                fail(self._item, f"{_short(left)} is compared with itself.")
+            same = _same(left, right)
             names = sorted(str(s) for s in left.free_symbols | right.free_symbols)
         if not same:
             fail(self._item, f"{_short(left)} is not {_short(right)}.")
@@ -77,7 +159,107 @@ class Symbolic:
         if not names:
             fail(self._item, f"Nothing is free in {_short(formula)}: it is an instance.")
         kept = formula if len(formula) <= LONGEST else f"{formula[:LONGEST]} …"
-        earn(self._item, Earned("symbolic", formula=kept, symbols=tuple(names)))
+        earn(self._item, _with_symbols(Earned("symbolic", formula=kept), names))
+
+
+def _with_symbols(earned: Earned, names: Sequence[str]) -> Earned:
+    return replace(earned, symbols=tuple(names))
+
+
+def _value(tree: ast.expr, values: Mapping[str, Any], words: Mapping[str, Any]) -> Any:
+    """An expression of a formula, in whatever the values and words are made of."""
+    if isinstance(tree, ast.Constant):
+        return words["number"](tree.value)
+    if isinstance(tree, ast.Name):
+        return values[tree.id]
+    if isinstance(tree, ast.List):
+        return [_value(x, values, words) for x in tree.elts]
+    if isinstance(tree, ast.Call):
+        arguments = [_value(x, values, words) for x in tree.args]
+        assert isinstance(tree.func, ast.Name)
+        if tree.func.id not in words:
+            raise LemmaxError(f"The word {tree.func.id} has no meaning in an inequality.")
+        return words[tree.func.id](*arguments)
+    if isinstance(tree, ast.UnaryOp):
+        inner = _value(tree.operand, values, words)
+        return words["not"](inner) if isinstance(tree.op, ast.Not) else -inner
+    if isinstance(tree, ast.BoolOp):
+        parts = [_value(x, values, words) for x in tree.values]
+        return words["and" if isinstance(tree.op, ast.And) else "or"](*parts)
+    if isinstance(tree, ast.Compare):
+        sides = [_value(x, values, words) for x in (tree.left, *tree.comparators)]
+        pairs = zip(tree.ops, sides, sides[1:], strict=False)
+        links = [_ARITHMETIC[type(op)](a, b) for op, a, b in pairs]
+        return links[0] if len(links) == 1 else words["and"](*links)
+    assert isinstance(tree, ast.BinOp)
+    left = _value(tree.left, values, words)
+    if isinstance(tree.op, ast.Pow):
+        if isinstance(tree.right, ast.Constant):
+            return reduce(operator.mul, [left] * tree.right.value, words["number"](1))
+        raise LemmaxError("An exponent is a number.")
+    return _ARITHMETIC[type(tree.op)](left, _value(tree.right, values, words))
+
+
+def _for_z3(conclusion: ast.expr, formula: Formula) -> tuple[Any, list[Any]]:
+    import z3
+
+    words = {"number": z3.RealVal, "not": z3.Not, "and": z3.And, "or": z3.Or, "det": _of_rows}
+    values = {name: z3.Real(name) for name in formula.symbols}
+    return _value(conclusion, values, words), _assumed(formula, names_in(conclusion))
+
+
+def _assumed(formula: Formula, symbols: Collection[str]) -> list[Any]:
+    """The assumptions about these symbols alone, for z3; fewer only prove more."""
+    import z3
+
+    words = {"number": z3.RealVal, "not": z3.Not, "and": z3.And, "or": z3.Or}
+    values = {name: z3.Real(name) for name in symbols}
+    about = [a for a in formula.assumptions if names_in(a) <= set(symbols)]
+    return [_value(a, values, words) for a in about]
+
+
+def _polynomial_equation(conclusion: ast.expr, symbols: Sequence[str]) -> bool:
+    from sympy.polys.domains import QQ
+    from sympy.polys.rings import ring
+
+    R, *elements = ring(list(symbols), QQ)
+    words = {"number": lambda n: R(n), "det": _of_rows}
+    assert isinstance(conclusion, ast.Compare)
+    values = dict(zip(symbols, elements, strict=True))
+    left, right = (_value(x, values, words) for x in (conclusion.left, *conclusion.comparators))
+    return bool(left == right)
+
+
+def _equation(conclusion: ast.expr, formula: Formula) -> bool:
+    import sympy
+
+    positive = {ast.unparse(a.left) for a in formula.assumptions if _says_positive(a)}
+    values = {
+        name: sympy.Symbol(name, positive=True) if name in positive else sympy.Symbol(name)
+        for name in formula.symbols
+    }
+    words = {
+        "number": sympy.Integer,
+        "exp": sympy.exp,
+        "log": sympy.log,
+        "sqrt": sympy.sqrt,
+        "series": lambda f, x, n: sympy.series(f, x, 0, int(n) + 1).removeO(),
+        "det": _of_rows,
+    }
+    assert isinstance(conclusion, ast.Compare)
+    left, right = (_value(x, values, words) for x in (conclusion.left, *conclusion.comparators))
+    return _same(left, right)
+
+
+def _says_positive(assumption: ast.expr) -> bool:
+    return isinstance(assumption, ast.Compare) and ast.unparse(assumption).endswith(" > 0")
+
+
+def _same(left: Any, right: Any) -> bool:
+    import sympy
+
+    difference = sympy.expand(left - right)
+    return bool(difference == 0 or sympy.simplify(difference) == 0)
 
 
 def _short(value: Any) -> str:
@@ -96,13 +278,18 @@ def _symbols_of_polynomials(*values: Any) -> list[str]:
     return sorted(names)
 
 
+def _of_rows(rows: Sequence[Sequence[Any]]) -> Any:
+    if any(len(row) != len(rows) for row in rows):
+        raise LemmaxError("A determinant wants a square matrix.")
+    return _determinant([list(row) for row in rows])
+
+
 def _determinant(rows: list[list[Any]]) -> Any:
     """By expansion along the first row; cost n!, for the small matrices of a proof."""
     if len(rows) == 1:
         return rows[0][0]
     total: Any = 0
     for j, entry in enumerate(rows[0]):
-        if entry != 0:
-            minor = _determinant([[x for k, x in enumerate(row) if k != j] for row in rows[1:]])
-            total += (-1) ** j * entry * minor
+        minor = _determinant([[x for k, x in enumerate(row) if k != j] for row in rows[1:]])
+        total = total + (-1) ** j * entry * minor
     return total

@@ -22,6 +22,9 @@ and, all optional, what binds evidence to it::
     consequence = "why the formal statement is only a consequence of the claim's words"
     consequence_uses = ["lemmax/parity-obstruction"]  # claims that this consequence leans on
     theorems = ["parity_obstruction.no_heads"]  # Coq theorems about it: file, dot, name
+    formula = '''given x: real; conclude …'''  # free symbols, proves it: see formulas.py
+    counterformula = '''given x: real; conclude …'''  # its truth refutes the claim
+    symbols = "what the symbols of the formula stand for, and why it proves or refutes the claim"
     informal = "why there is neither a formal statement nor a theorem"
     repair = "why repaired_by repairs it: a weaker assumption, another constant or reading"
 
@@ -52,6 +55,7 @@ from typing import Any, Literal, get_args
 import networkx as nx
 
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.ledger.formulas import FormulaError, read_formula
 
 Kind = Literal["A", "E", "I", "T", "D"]
 Refutation = Literal["instance", "universal"]
@@ -99,6 +103,9 @@ class Claim:
     consequence: str | None = None
     consequence_uses: tuple[str, ...] = ()
     theorems: tuple[str, ...] = ()
+    formula: str | None = None
+    counterformula: str | None = None
+    symbols: str | None = None
     informal: str | None = None
     repair: str | None = None
     quote: str | None = None
@@ -113,11 +120,12 @@ class Claim:
 
     @property
     def digest(self) -> str:
-        """A fingerprint of id, kind, words and formal statement; evidence is tied to it.
+        """A fingerprint of id, kind, words, formal statement and formulas; evidence is tied to it.
 
         Blanks are no change: every run of white space counts as one blank.
         """
-        parts = (self.id, self.kind, self.statement, self.formal or "")
+        formulas = [f for f in (self.formula, self.counterformula) if f]
+        parts = (self.id, self.kind, self.statement, self.formal or "", *formulas)
         text = "\n".join(normalised(part) for part in parts)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -216,6 +224,8 @@ _NEEDS = {
     "consequence_uses": "consequence",
     "repair": "repaired_by",
     "hedge": "quote",
+    "formula": "symbols",
+    "counterformula": "symbols",
 }
 _THEOREM = re.compile(r"\w+\.[\w']+")
 
@@ -270,6 +280,13 @@ def _fits_together(where: str, table: dict[str, Any]) -> None:
     for theorem in table.get("theorems", ()):
         if not _THEOREM.fullmatch(theorem):
             raise ClaimsError(f"{where}: a theorem is named file.theorem, not {theorem!r}.")
+    if "symbols" in table and not {"formula", "counterformula"} & set(table):
+        raise ClaimsError(f"{where}: the field 'symbols' says nothing without a formula.")
+    for field in {"formula", "counterformula"} & set(table):
+        try:
+            read_formula(table[field])
+        except FormulaError as error:
+            raise ClaimsError(f"{where}: {field}: {error}.") from None
     if "informal" in table and (table.get("theorems") or "formal" in table):
         raise ClaimsError(f"{where} says why it is informal and has a formal statement or theorem.")
     if table.get("repaired_by") == table["id"]:

@@ -48,6 +48,7 @@ class Earned:
     theorems: tuple[str, ...] = ()
     formula: str | None = None
     symbols: tuple[str, ...] = ()
+    predicate: str | None = None
     count: int | None = None
     measured: Verdict | None = None
     details: str | None = None
@@ -88,6 +89,8 @@ def counts(earned: Earned, evidence: Evidence, catalogue: Catalogue) -> bool:
     used = nx.descendants(catalogue.graph, claim.id) if gap else set()
     if earned.about is not None and earned.about != claim.id and earned.about not in used:
         return False
+    if gap and earned.grade == "symbolic" and earned.about not in used:
+        return False  # a formula of one's own shows no gap
     return earned.grade != "certified" or earned.bound
 
 
@@ -117,6 +120,7 @@ def credited(
         theorems=tuple(t for e in relevant for t in e.theorems),
         formula="; ".join(e.formula for e in relevant if e.formula) or None,
         symbols=tuple(dict.fromkeys(s for e in relevant for s in e.symbols)),
+        predicate="; ".join(dict.fromkeys(e.predicate for e in relevant if e.predicate)) or None,
         count=sum(seen) if seen else None,
         measured=next((e.measured for e in relevant if e.measured), None),
         details=next((e.details for e in relevant if e.details), None),
@@ -125,6 +129,9 @@ def credited(
     )
     if evidence.grade in ("universal", "property") and not evidence.scope:
         problem = f"{where}: the grade {evidence.grade} needs a scope."
+        return replace(evidence, outcome="broken", details=problem), problem
+    if evidence.grade == "property" and (evidence.count or 0) < 2:
+        problem = f"{where}: one instance is no property."
         return replace(evidence, outcome="broken", details=problem), problem
     if all(e.bound for e in relevant) and evidence.statement is None:
         return replace(evidence, statement=claim.digest), None  # the certificate carries it

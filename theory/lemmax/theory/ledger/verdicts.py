@@ -3,7 +3,7 @@
 =====  ===========================================  =========================================
 kind   holds by                                     refuted by
 =====  ===========================================  =========================================
-A      kernel, symbolic (all symbols free), argued  certified (one instance); where the
+A      kernel, symbolic (its formula), argued       certified (one instance); where the
                                                     counterexample quantifies over all
                                                     weights: kernel, symbolic, argued
 E      certified, kernel, symbolic, argued          kernel, symbolic, argued
@@ -11,10 +11,11 @@ I      certified, universal                         certified, universal
 T      empirical, as measured: reproduced           empirical: not-reproduced
 =====  ===========================================  =========================================
 
-An A-statement with nothing but universal, property or scoped evidence (symbolic at fixed sizes, a
-kernel proof of a part) is ``supported``. A claim is ``repaired`` iff it is refuted, or evidence
-shows a gap in its proof, the claim named by ``repaired_by`` holds, and ``repair`` says why that
-repairs it. Deciding evidence both ways is a conflict, which is an error and never a verdict.
+An A-statement with nothing but universal, property or partial evidence (a formula that a test wrote
+and the claim does not carry, a kernel proof of a part) is ``supported``. A claim is ``repaired``
+iff it is refuted, or evidence shows a gap in its proof, the claim named by ``repaired_by`` holds,
+and ``repair`` says why that repairs it. Deciding evidence both ways is a conflict, which is an
+error and never a verdict.
 
 Evidence leans on premises: a proof page on the claims that it uses, a certificate of a consequence
 on ``consequence_uses``. It counts only once they hold (a repaired one through its repair), so what
@@ -28,7 +29,7 @@ from dataclasses import dataclass, replace
 from typing import Literal, get_args
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.ledger.claims import Catalogue, Claim
+from lemmax.theory.ledger.claims import Catalogue, Claim, normalised
 from lemmax.theory.ledger.proofs import Direction
 
 Grade = Literal["kernel", "symbolic", "argued", "universal", "certified", "property", "empirical"]
@@ -60,12 +61,13 @@ class LedgerError(LemmaxError):
 class Evidence:
     """One test (or proof page) and what it says about one claim.
 
-    ``scope`` is the range of sizes, or the part, that was covered; a symbolic test without scope
-    has all symbols free, and a kernel proof without scope states the whole claim. ``measured`` is
+    ``scope`` is the range of sizes, or the part, that was covered; a kernel proof without scope
+    states the whole claim. ``measured`` is
     the outcome of an empirical test, computed from its data. ``statement`` is the digest of the
     words that the evidence was made for. The rest is what the fixture that earned the grade saw:
-    certificates with their sha256, theorems of Coq, a formula with its free symbols, a count of
-    instances. ``recorded`` evidence did not run but stands in the committed ledger.
+    certificates with their sha256, theorems of Coq, a formula with its free symbols, a predicate
+    and the count of instances that it was decided on. ``recorded`` evidence did not run but stands
+    in the committed ledger.
     """
 
     claim: str
@@ -82,6 +84,7 @@ class Evidence:
     theorems: tuple[str, ...] = ()
     formula: str | None = None
     symbols: tuple[str, ...] = ()
+    predicate: str | None = None
     count: int | None = None
     recorded: bool = False
 
@@ -97,8 +100,19 @@ class Entry:
 
 
 def stands(claim: Claim, evidence: Evidence) -> bool:
-    """Whether evidence passed and was made for the words of the claim, where it names any."""
-    return evidence.outcome == "passed" and evidence.statement in (None, claim.digest)
+    """Whether evidence passed and was made for the words of the claim, as it must say."""
+    return evidence.outcome == "passed" and evidence.statement == claim.digest
+
+
+def whole(claim: Claim, evidence: Evidence) -> bool:
+    """Whether a proof is of the claim itself: not of a part, nor of a formula that a test wrote."""
+    if evidence.grade == "symbolic":
+        carried = claim.formula if evidence.direction == "for" else claim.counterformula
+        return (
+            not evidence.scope and carried is not None and evidence.formula == normalised(carried)
+        )
+    partial = evidence.grade == "kernel" and evidence.direction == "for" and evidence.scope
+    return evidence.grade in _PROOFS and not partial
 
 
 def decides(claim: Claim, evidence: Evidence) -> Verdict | None:
@@ -106,8 +120,7 @@ def decides(claim: Claim, evidence: Evidence) -> Verdict | None:
     if not stands(claim, evidence) or evidence.direction == "gap":
         return None
     grade, direction = evidence.grade, evidence.direction
-    partial = grade == "symbolic" or (grade == "kernel" and direction == "for")
-    proof = grade in _PROOFS and not (partial and evidence.scope)
+    proof = whole(claim, evidence)
     if claim.kind == "A":
         if direction == "for":
             return "holds" if proof else None
