@@ -22,7 +22,7 @@ RowsOf: TypeAlias = Callable[[str], tuple[Any, Any]]
 @pytest.mark.claim("wong/figure-2a", grade="empirical", statement="9a8b2fb052e48b43")
 def test_figure_2a_triples_per_rank_bound(measure: Measure) -> None:
     """No training: the data are the databases of the two generators."""
-    measure(lambda databases: fig2.judge({}), fig2.generators())
+    measure(fig2.judge_slopes, fig2.generators())
 
 
 @pytest.mark.claim("wong/figure-3a", grade="empirical", statement="e0f7e362e00745e3")

@@ -57,6 +57,50 @@ def rational_layer(draw: Random, contexts: int) -> MultiHead:
     return multi_head([E[c] for c in which], queries, heads(H, d, d_h, 1, draw), "ln2")
 
 
+def has_rank(layer: MultiHead, rank: int) -> bool:
+    return layer.feature_rank().rank == rank
+
+
+def shows_rank(layer: MultiHead, rank: int) -> bool:
+    """Whether a prime shows this rank from below."""
+    return layer.feature_rank().lower == rank
+
+
+ONE = (multi_head([[1, 0], [3, 1]], [[1, 0]], [ContextHead([[1], [1]], [[1], [1]])]), 2)
+
+
+def tightness(layer: MultiHead) -> bool:
+    return certified_rank(layer.exact_features()).rank <= layer.H * (layer.n - 1) + 1
+
+
+def unit_contexts(n: int, T: int) -> MultiHead:
+    """T examples with n tokens each, all different unit vectors, one head, even attention."""
+    units = [[int(i == j) for j in range(n * T)] for i in range(n * T)]
+    contexts = [Matrix(units[n * t : n * t + n]) for t in range(T)]
+    zero = [[0]] * (n * T)
+    return multi_head(contexts, [units[0]] * T, [ContextHead(zero, zero)], "ln2")
+
+
+TWO_CONTEXTS = unit_contexts(1, 2)  # the context is not shared: rank 2, and the bound is 1
+
+
+def two_token_bound(layer: MultiHead, queries: list[tuple[int, ...]], H: int) -> bool:
+    return certified_rank(layer.exact_features()).rank <= two_token_law(queries, H)
+
+
+UNITS = [(1, 0, 0), (0, 1, 0), (0, 0, 1)]
+POWERS = ContextHead([[0], [1], [2]], [[0], [1], [2]])
+THREE_TOKENS = (multi_head(UNITS, UNITS, [POWERS], "ln2"), UNITS, 1)  # three tokens: rank 3, not 2
+
+
+def ceiling(layer: MultiHead, chosen: tuple[int, ...], more: int) -> bool:
+    """Whether the rank, and more, is at most the bound of the chosen contexts."""
+    rho, delta = spans([layer.contexts[c] for c in chosen])
+    outside = sum(c not in chosen for c in layer.context_of)
+    rank = certified_rank(layer.exact_features()).rank
+    return rank + more <= outside + rho + (layer.H - 1) * delta
+
+
 # --- ceilings -----------------------------------------------------------------------------------
 
 
@@ -69,7 +113,7 @@ def rational_layer(draw: Random, contexts: int) -> MultiHead:
 @given(generators)
 def test_tightness_rank_with_a_shared_context(sample: Sample, draw: Random) -> None:
     layer = rational_layer(draw, 1)
-    sample(certified_rank(layer.exact_features()).rank <= layer.H * (layer.n - 1) + 1)
+    sample(tightness, layer, control=TWO_CONTEXTS)
 
 
 @pytest.mark.claim(
@@ -86,9 +130,7 @@ def test_feature_rank_ceiling_is_never_exceeded(sample: Sample, draw: Random) ->
     # every union of contexts gives a bound, not only the best one
     for size in range(len(layer.contexts) + 1):
         for chosen in combinations(range(len(layer.contexts)), size):
-            rho, delta = spans([layer.contexts[c] for c in chosen])
-            outside = sum(c not in chosen for c in layer.context_of)
-            sample(exact <= outside + rho + (layer.H - 1) * delta)
+            sample(ceiling, layer, chosen, 0, control=(unit_contexts(1, 2), (0, 1), 1))
 
 
 @given(generators)
@@ -144,7 +186,7 @@ def test_open_question_2_balanced_contexts_attain_the_ceiling(sample: Sample, dr
     layer = multi_head(
         [E[c] for c in which], matrix(len(which), d, WIDE, draw), heads(H, d, 1, WIDE, draw)
     )
-    sample(layer.feature_rank().rank == min(G * each, rho + (H - 1) * delta))
+    sample(has_rank, layer, min(G * each, rho + (H - 1) * delta), control=ONE)
 
 
 # --- the head dimension -------------------------------------------------------------------------
@@ -172,7 +214,7 @@ def test_feature_rank_does_not_depend_on_the_head_dimension(sample: Sample, draw
     # Even one rank-one matrix will do, with a factor for each head.
     v, u = matrix(d, 1, WIDE, draw), matrix(d, 1, WIDE, draw)
     scaled = [ContextHead(v, draw.randint(-WIDE, WIDE) * u) for _ in range(H)]
-    sample(multi_head(contexts, queries, scaled).feature_rank().lower == ranks[1])
+    sample(shows_rank, multi_head(contexts, queries, scaled), ranks[1], control=ONE)
 
 
 @given(generators)
@@ -260,7 +302,7 @@ def test_distinct_queries_of_a_half_space_suffice(sample: Sample, draw: Random) 
     pool = {(draw.randint(1, 3), *(draw.randint(-1, 1) for _ in range(d - 1))) for _ in range(16)}
     queries = sorted(pool)
     layer = multi_head(full_rank(n, d, 3, draw), queries, heads(H, d, 1, WIDE, draw))
-    sample(layer.feature_rank().rank == min(len(queries), H * (n - 1) + 1))
+    sample(has_rank, layer, min(len(queries), H * (n - 1) + 1), control=ONE)
 
 
 @given(st.lists(st.integers(1, 60), min_size=2, max_size=6, unique=True))
@@ -306,7 +348,7 @@ def test_two_token_law_on_all_sets_of_the_grid(sample: Sample) -> None:
         for queries in combinations(PLANE, size):
             for H in (1, 2, 3, 4):
                 generic = multi_head(E, queries, heads(H, 2, 1, WIDE, draw))
-                sample(generic.feature_rank().lower == two_token_law(queries, H))
+                sample(shows_rank, generic, two_token_law(queries, H), control=ONE)
 
 
 @pytest.mark.claim(
@@ -320,7 +362,7 @@ def test_two_token_law_is_never_exceeded(sample: Sample, draw: Random) -> None:
     d, H = draw.randint(2, 3), draw.randint(1, 5)
     queries = sorted({tuple(draw.randint(-2, 2) for _ in range(d)) for _ in range(9)})
     layer = multi_head(full_rank(2, d, 2, draw), queries, heads(H, d, 2, 1, draw), "ln2")
-    sample(certified_rank(layer.exact_features()).rank <= two_token_law(queries, H))
+    sample(two_token_bound, layer, queries, H, control=THREE_TOKENS)
 
 
 @given(st.lists(st.integers(1, 200), min_size=1, max_size=7, unique=True))

@@ -86,22 +86,24 @@ def assumptions_judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
     "mahdavi/attention-raises-kruskal", grade="empirical", statement="151c787a865da1f9"
 )
 def test_attention_raises_kruskal(report: ModelReport, measure: Measure) -> None:
-    def judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
-        before, after = layers[:2]
+    def judged(data: dict[str, list[Any]]) -> list[Judgement]:
+        before, after = data["layers"][:2]
         raised = before.assumption_1 is False and after.assumption_1 is True
-        proved = report.balls_independent is True  # real arithmetic, not the rounding of floats
+        examples = data["independent in real arithmetic"]  # not the rounding of floats
+        proved = all(independent is True for independent in examples)
         return [
             Judgement(
                 "mahdavi/attention-raises-kruskal",
                 "reproduced" if raised and proved else "not-reproduced",
                 f"MiniLM, 32 windows of n = 12 tokens: the first position has Kruskal rank "
                 f"{before.kruskal_upper} before layer 1 and {after.kruskal_lower} after it; all "
-                f"{report.balls_examples} vectors after layer 1 are independent in real "
+                f"{len(examples)} vectors after layer 1 are independent in real "
                 f"arithmetic: {'proved by balls' if proved else 'not proved'}.",
             )
         ]
 
-    measure(judged, report.layers)
+    balls = [report.balls_independent] * report.balls_examples
+    measure(judged, {"layers": [*report.layers], "independent in real arithmetic": balls})
 
 
 # --- the model ----------------------------------------------------------------------------------

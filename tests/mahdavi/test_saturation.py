@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 from random import Random
+from typing import Any
 
 import pytest
 from flint import arb, ctx, fmpq
@@ -13,7 +14,15 @@ from lemmax.constructions import memorize, saturation_heads
 from lemmax.constructions.mahdavi import counterexamples
 from lemmax.constructions.mahdavi.saturation import AssumptionViolated
 from lemmax.pytest_plugin.properties import Sample
-from lemmax.theory import ContextHead, Matrix, certified_rank, kruskal_rank, multi_head, softmax
+from lemmax.theory import (
+    ContextHead,
+    Matrix,
+    MultiHead,
+    certified_rank,
+    kruskal_rank,
+    multi_head,
+    softmax,
+)
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.mahdavi.ceilings import theorem_1_bound
 
@@ -37,6 +46,22 @@ def data(n: int, d: int, T: int, shared: bool, draw: Random) -> Matrix | list[Ma
     return full_rank(n, d, draw) if shared else [full_rank(n, d, draw) for _ in range(T)]
 
 
+def all_independent(layer: MultiHead, T: int) -> bool:
+    """Whether the features of T examples are independent, so that any labels are memorized."""
+    return layer.feature_rank().rank == T
+
+
+# Two examples with one query: any labels of both cannot be memorized.
+SAME_QUERY = (
+    multi_head([[1, 0], [0, 1]], [[1, 0], [1, 0]], [ContextHead([[1], [2]], [[1], [1]])]),
+    2,
+)
+
+
+def no_ties(scores: list[Any], n: int) -> bool:
+    return len(set(scores)) == n
+
+
 # --- Theorem 1 ----------------------------------------------------------------------------------
 
 
@@ -54,11 +79,11 @@ def test_theorem_1_by_saturation(sample: Sample, draw: Random, shared: bool) -> 
     most = H * (n - 1) + 1
     T = draw.choice((most, draw.randint(1, most)))
     built = saturation_heads(data(n, d, T, shared, draw), moment_curve(T, d, d), H)
-    assert built.layer.feature_rank().rank == T
+    assert T <= most == theorem_1_bound(n, d, H)
+    sample(all_independent, built.layer, T, control=SAME_QUERY)
     for stage in built.stages:
         assert stage.limit_rank == stage.rank == len(stage.old) + len(stage.new)
         assert stage.saturation is None or stage.saturation > 0.99
-    sample(most >= theorem_1_bound(n, 1, H))
 
 
 @pytest.mark.claim(
@@ -76,7 +101,7 @@ def test_kruskal_weakening_by_saturation(sample: Sample, draw: Random, shared: b
     queries = moment_curve(T, k, d)
     assert kruskal_rank(queries).rank == min(k, T)
     built = saturation_heads(data(n, d, T, shared, draw), queries, H, k=k)
-    sample(built.layer.feature_rank().rank == T)
+    sample(all_independent, built.layer, T, control=SAME_QUERY)
     assert built.layer.d_h == 1
 
 
@@ -308,7 +333,7 @@ def test_saturation_without_ties(sample: Sample, draw: Random) -> None:
     frozen = ContextHead([[x] for x in built.v], [[x] for x in stage.w])
     scores = multi_head(built.layer.contexts[0], built.layer.queries, [frozen]).exponents[0][0]
     for t in stage.old:
-        sample(len(set(scores[t])) == n)
+        sample(no_ties, list(scores[t]), n, control=([1, 1], 2))
 
 
 @given(st.integers(1, 10**6))

@@ -38,6 +38,11 @@ def exact(T: Array, field: Field = "R") -> int:
     return rank
 
 
+def substitution(T: Array, small: Array, mode: int, field: Field) -> bool:
+    gain = flattening_rank(T, mode) - flattening_rank(small, mode)
+    return exact(T, field) >= gain + exact(small, field)
+
+
 @pytest.mark.claim(
     "lemmax/substitution-with-restriction",
     grade="property",
@@ -56,9 +61,24 @@ def test_substitution_with_restriction_on_pencils(
             [[rng.randint(-2, 2) for _ in range(T.shape[other])] for _ in range(rows)]
         )
         small = np.moveaxis(np.tensordot(functionals, small, (1, other)), 0, other)
-    gain = flattening_rank(T, mode) - flattening_rank(small, mode)
+    unrelated = np.array([[[1, 0], [0, 1]], [[0, 1], [0, 0]]])  # of rank 3, from nothing
     for field in FIELDS:
-        sample(exact(T, field) >= gain + exact(small, field))
+        control = (np.zeros((2, 2, 2), int), unrelated, mode, field)
+        sample(substitution, T, small, mode, field, control=control)
+
+
+def adds_its_values(larger: Database, smaller: Database, field: Field) -> bool:
+    """Whether the rank grows by the number of values that only the larger database has."""
+    gained = len(set(larger.values) - set(smaller.values))
+    return tensor_rank(larger, field).rank == exact(smaller.tensor(), field) + gained
+
+
+# A column whose value is the value of another column: the rank grows, the values do not.
+SHARED = (
+    Database.from_triples([("a", "f", "v"), ("b", "g", "v")]),
+    Database.from_triples([("a", "f", "v")]),
+    "Q",
+)
 
 
 @pytest.mark.claim(
@@ -74,12 +94,10 @@ def test_substitution_with_restriction_on_pencils(
 def test_private_column_adds_its_values(sample: Sample, db: Database, column: list[str]) -> None:
     facts = [(k, "new", v) for k, v in zip(db.keys, column, strict=False)]
     larger = Database.from_triples([*db.triples, *facts])
-    gained = len({v for _, _, v in facts})
-    for field in FIELDS:
-        result = tensor_rank(larger, field)
-        assert result.rank == exact(db.tensor(), field) + gained
     swapped = Database.from_triples([(q, k, v) for k, q, v in larger.triples])
-    sample(tensor_rank(swapped).rank == tensor_rank(larger).rank)
+    for field in FIELDS:
+        sample(adds_its_values, larger, db, field, control=SHARED)
+    sample(adds_its_values, swapped, db, "Q", control=SHARED)
 
 
 def brute_force(sets: list[frozenset[int]]) -> int:
@@ -135,6 +153,13 @@ def saturated_tables(draw: st.DrawFn) -> tuple[Array, list[frozenset[int]]]:
     return np.array(rows), columns
 
 
+def formula(D: Array, columns: list[frozenset[int]], field: Field) -> bool:
+    """Whether the rank, with a certificate that the checker accepts, is that of the formula."""
+    result = tensor_rank(D, field)
+    expected = sum(len(s) - 1 for s in columns) + brute_force(columns)
+    return result.rank == expected and check(result.certificate()).holds
+
+
 @pytest.mark.claim(
     "lemmax/saturated-table",
     grade="property",
@@ -149,10 +174,13 @@ def test_saturated_table_has_the_rank_of_the_formula(
     table, columns = drawn
     D = of_table(table)
     assert flattening_rank(D, 0) == sum(len(s) - 1 for s in columns) + 1
+    unsaturated = (
+        of_table(np.array([[0, 1], [1, 0]])),
+        [frozenset({0, 1}), frozenset({0, 1})],
+        "Q",
+    )
     for field in FIELDS:
-        result = tensor_rank(D, field)
-        assert result.rank == sum(len(s) - 1 for s in columns) + brute_force(columns)
-        sample(check(result.certificate()).holds)
+        sample(formula, D, columns, field, control=unsaturated)
 
 
 def test_saturated_table_of_a_triangle(certify: Certify) -> None:

@@ -75,14 +75,20 @@ def small_databases() -> Iterator[Database]:
                 yield Database.from_triples(facts)
 
 
-def slices_count_values(db: Database) -> bool:
-    D = db.tensor()
+def slices_count_values(db: Database, D: Array) -> bool:
     by_key, by_query = values_of_keys(db).items(), values_of_queries(db).items()
     return all(
         certified_rank(D[db.keys.index(k)]).rank == len(having) for k, having in by_key
     ) and all(
         certified_rank(D[:, db.queries.index(q)]).rank == len(having) for q, having in by_query
     )
+
+
+# One fact, beside a tensor in which that key has two.
+OTHER_TENSOR = (
+    Database.from_triples([("k", "q", "v")]),
+    np.ones((1, 2, 2), int) - np.eye(2, dtype=int),
+)
 
 
 @pytest.mark.claim(
@@ -92,7 +98,8 @@ def slices_count_values(db: Database) -> bool:
     statement="db1663c32e818a51",
 )
 def test_slice_ranks_of_all_small_databases(exhaust: Exhaust) -> None:
-    exhaust(small_databases(), slices_count_values)
+    instances = ((db, db.tensor()) for db in small_databases())
+    exhaust(instances, slices_count_values, control=OTHER_TENSOR)
 
 
 @pytest.mark.claim(
@@ -103,11 +110,10 @@ def test_slice_ranks_of_all_small_databases(exhaust: Exhaust) -> None:
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
 def test_slice_ranks_of_random_databases(sample: Sample, db: Database) -> None:
-    sample(slices_count_values(db))
+    sample(slices_count_values, db, db.tensor(), control=OTHER_TENSOR)
 
 
-def proposition_2_1_holds(db: Database) -> bool:
-    D = db.tensor()
+def proposition_2_1_holds(db: Database, D: Array) -> bool:
     by_key, by_query = proposition_2_1(db)
     keys, queries = slice_sum(D, 0), slice_sum(D, 1)
     return (
@@ -125,7 +131,8 @@ def proposition_2_1_holds(db: Database) -> bool:
     statement="36305707aaab9c07",
 )
 def test_proposition_2_1_for_all_small_databases(exhaust: Exhaust) -> None:
-    exhaust(small_databases(), proposition_2_1_holds)
+    instances = ((db, db.tensor()) for db in small_databases())
+    exhaust(instances, proposition_2_1_holds, control=OTHER_TENSOR)
 
 
 @pytest.mark.claim(
@@ -136,7 +143,7 @@ def test_proposition_2_1_for_all_small_databases(exhaust: Exhaust) -> None:
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
 def test_proposition_2_1_for_random_databases(sample: Sample, db: Database) -> None:
-    sample(proposition_2_1_holds(db))
+    sample(proposition_2_1_holds, db, db.tensor(), control=OTHER_TENSOR)
 
 
 @pytest.mark.claim("wong/example-2.2", grade="certified", statement="0f991d891ccb3d22")
@@ -173,6 +180,13 @@ def test_example_2_4_rank_5_effective_rank_1(certify: Certify) -> None:
     certify(example_2_4_witness(), ship_as="wong/example-2.4")
 
 
+def value_slices(db: Database, D: Array) -> bool:
+    """Both inequalities: the slices by value are a decomposition, and no longer than (2.1)."""
+    terms = slice_sum(D, 2)
+    length = sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
+    return terms.adds_up_to(D) and len(terms) == length <= min(proposition_2_1(db))
+
+
 @pytest.mark.claim(
     "lemmax/value-slice-sum",
     grade="property",
@@ -181,11 +195,7 @@ def test_example_2_4_rank_5_effective_rank_1(certify: Certify) -> None:
 )
 @given(databases(max_keys=8, max_queries=5, max_values=6))
 def test_value_slice_sum_is_below_proposition_2_1(sample: Sample, db: Database) -> None:
-    D = db.tensor()
-    terms = slice_sum(D, 2)
-    assert terms.adds_up_to(D)
-    assert len(terms) == sum(matrix_rank(D[:, :, v]) for v in range(D.shape[2]))
-    sample(len(terms) <= min(proposition_2_1(db)))
+    sample(value_slices, db, db.tensor(), control=OTHER_TENSOR)
 
 
 @given(databases(max_keys=8, max_queries=5, max_values=6))
@@ -194,6 +204,19 @@ def test_value_slices_are_no_larger_than_their_rows_and_columns(db: Database) ->
         having = [(k, q) for k, q, x in db.triples if x == value]
         rows, columns = len({k for k, _ in having}), len({q for _, q in having})
         assert matrix_rank(db.tensor()[:, :, v]) <= min(rows, columns)
+
+
+def tree_of_weight(T: Array, same: Array, mode: int) -> bool:
+    """Whether T is a sum of as many terms as the minimum tree of the other tensor weighs."""
+    parts = [np.zeros_like(np.moveaxis(same, mode, 0)[0]), *np.moveaxis(same, mode, 0)]
+    graph: nx.Graph[int] = nx.Graph()
+    for i in range(len(parts)):
+        for j in range(i):
+            graph.add_edge(i, j, weight=matrix_rank(parts[i] - parts[j]))
+    weight = nx.minimum_spanning_tree(graph).size(weight="weight")
+    terms = spanning_tree(T, mode)
+    whole = sum(map(matrix_rank, parts))
+    return bool(terms.adds_up_to(T) and len(terms) == weight <= whole)
 
 
 @pytest.mark.claim(
@@ -206,16 +229,16 @@ def test_value_slices_are_no_larger_than_their_rows_and_columns(db: Database) ->
 def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(
     sample: Sample, T: Array, mode: int
 ) -> None:
-    parts = [np.zeros_like(np.moveaxis(T, mode, 0)[0]), *np.moveaxis(T, mode, 0)]
-    graph: nx.Graph[int] = nx.Graph()
-    for i in range(len(parts)):
-        for j in range(i):
-            graph.add_edge(i, j, weight=matrix_rank(parts[i] - parts[j]))
-    weight = nx.minimum_spanning_tree(graph).size(weight="weight")
-    terms = spanning_tree(T, mode)
-    assert terms.adds_up_to(T)
-    assert len(terms) == weight
-    sample(weight <= sum(map(matrix_rank, parts)))
+    control = (np.ones((2, 2, 2), int), np.zeros((2, 2, 2), int), mode)
+    sample(tree_of_weight, T, T, mode, control=control)
+
+
+def pivot_bound(D: Array, same: Array) -> bool:
+    """Whether D is a sum of at most as many terms as the other tensor's slices allow."""
+    ranks = [matrix_rank(same[:, :, v]) for v in range(same.shape[2])]
+    terms = domain_pivot(D)
+    bound = matrix_rank(domain(same)) + sum(ranks) - max(ranks)
+    return terms.adds_up_to(D) and len(terms) <= bound
 
 
 @pytest.mark.claim(
@@ -227,10 +250,25 @@ def test_spanning_tree_bound_has_the_weight_of_a_minimum_tree(
 @given(databases(max_keys=8, max_queries=5, max_values=6))
 def test_domain_pivot_adds_up_within_its_length(sample: Sample, db: Database) -> None:
     D = db.tensor()
-    ranks = [matrix_rank(D[:, :, v]) for v in range(D.shape[2])]
-    terms = domain_pivot(D)
-    assert terms.adds_up_to(D)
-    sample(len(terms) <= matrix_rank(domain(D)) + sum(ranks) - max(ranks))
+    sample(pivot_bound, D, D, control=(OTHER_TENSOR[1], np.zeros((1, 2, 2), int)))
+
+
+def columns_pivot(D: Array, pivots: list[list[Fraction]]) -> bool:
+    """Whether each column less its pivot has the rank that is claimed, and so has the whole."""
+    excess = 0
+    groups: dict[tuple[Fraction, ...], list[int]] = {}
+    for q, w in enumerate(pivots):
+        groups.setdefault(tuple(w), []).append(q)
+        rest = [
+            [x - (y if D[k, q].any() else 0) for x, y in zip(D[k, q].tolist(), w, strict=True)]
+            for k in range(D.shape[0])
+        ]
+        values = int(D[:, q].any(axis=0).sum())
+        if certified_rank(rest).rank > values - 1:
+            return False
+        excess += values - 1
+    shared = sum(matrix_rank(domain(D)[:, columns]) for columns in groups.values())
+    return tensor_rank(D, "Q").lower <= excess + shared
 
 
 @pytest.mark.claim(
@@ -251,18 +289,8 @@ def test_column_pivot_in_affine_hulls(sample: Sample, db: Database, rng: Any) ->
             w[v] = Fraction(rng.randint(-2, 2), rng.randint(1, 2))
         w[having[0]] = 1 - sum(w, Fraction(0))
         pivots.append(w)
-        rest = [
-            [x - (y if D[k, q].any() else 0) for x, y in zip(D[k, q].tolist(), w, strict=True)]
-            for k in range(D.shape[0])
-        ]
-        sample(certified_rank(rest).rank <= len(having) - 1)
-    groups: dict[tuple[Fraction, ...], list[int]] = {}
-    for q, w in enumerate(pivots):
-        groups.setdefault(tuple(w), []).append(q)
-    shared = sum(matrix_rank(domain(D)[:, columns]) for columns in groups.values())
-    own = sum(len(set(np.flatnonzero(D[:, q].any(axis=0)))) - 1 for q in range(D.shape[1]))
-    if tensor_rank(D, "Q").lower > own + shared:
-        raise AssertionError("a lower bound above the column pivot")
+    # the control: a pivot that is not in the affine hull
+    sample(columns_pivot, D, pivots, control=(np.array([[[1, 0]], [[0, 1]]]), [[Fraction(5)] * 2]))
 
 
 @given(databases(max_keys=6, max_queries=5, max_values=5))

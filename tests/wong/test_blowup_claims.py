@@ -35,13 +35,14 @@ def test_gram_block_identities() -> None:
     statement="cb3341f9711cd281",
 )
 def test_gram_integers_up_to_twelve(exhaust: Callable[..., int]) -> None:
-    def blows_up(n: int, r: int) -> bool:
-        M = gram_blowup(n, r).matrix
+    def blows_up(M: Matrix, n: int, r: int) -> bool:
         small = all(max(map(abs, row)) <= n * n for row in M.rows())
         apart = all(sorted(row)[-1] - sorted(row)[-2] >= 1 for row in M.rows())
         return certified_rank(M).rank == r and argmax(M) == Matrix.identity(n) and small and apart
 
-    exhaust(((n, r) for n in range(2, 13) for r in range(2, n + 1)), blows_up)
+    sizes = [(n, r) for n in range(2, 13) for r in range(2, n + 1)]
+    made = ((gram_blowup(n, r).matrix, n, r) for n, r in sizes)
+    assert exhaust(made, blows_up, control=(gram_blowup(3, 2).matrix, 3, 3)) == len(sizes)
 
 
 @pytest.mark.claim("lemmax/gram-integers", grade="certified")
@@ -59,12 +60,14 @@ def test_proposition_3_6_certified_instance(certify: Certify) -> None:
     statement="bc8e838935c56900",
 )
 def test_proposition_3_6_with_points_that_span(exhaust: Callable[..., int]) -> None:
-    def blows_up(n: int, r: int) -> bool:
-        M = gram_blowup(n, r, points="sphere").matrix
+    def blows_up(M: Matrix, n: int, r: int) -> bool:
         on_the_sphere = all(M[i, i] == 1 for i in range(n))
         return certified_rank(M).rank == r and argmax(M) == Matrix.identity(n) and on_the_sphere
 
-    exhaust(((n, r) for n in range(2, 9) for r in range(2, n + 1)), blows_up)
+    sizes = [(n, r) for n in range(2, 9) for r in range(2, n + 1)]
+    made = ((gram_blowup(n, r, points="sphere").matrix, n, r) for n, r in sizes)
+    # the control: whole numbers, which blow up and lie on no sphere
+    assert exhaust(made, blows_up, control=(gram_blowup(3, 2).matrix, 3, 2)) == len(sizes)
 
 
 points = st.integers(1, 3).flatmap(
@@ -110,6 +113,10 @@ def test_interpolating_polynomial(rows: list[tuple[int, ...]]) -> None:
         assert [value(i, x) for x in rows] == [int(i == j) for j in range(len(rows))]
 
 
+def full_softmax_rank(rows: list[tuple[int, ...]], scale: Fraction) -> bool:
+    return softmax_rank(scale * gram(rows)).rank == len(rows)
+
+
 @pytest.mark.claim(
     "lemmax/gram-softmax-full-rank",
     grade="property",
@@ -120,7 +127,7 @@ def test_interpolating_polynomial(rows: list[tuple[int, ...]]) -> None:
 def test_softmax_of_a_gram_matrix_has_full_rank(
     sample: Sample, rows: list[tuple[int, ...]], scale: Fraction
 ) -> None:
-    sample(softmax_rank(scale * gram(rows)).rank == len(rows))
+    sample(full_softmax_rank, rows, scale, control=([(1, 0), (1, 0)], Fraction(1)))
 
 
 def test_proposition_3_7_spanning_vectors() -> None:

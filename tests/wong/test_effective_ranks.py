@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
 from lemmax.pytest_plugin.properties import Sample
 from lemmax.strategies import databases, integer_matrices
@@ -33,6 +34,20 @@ def representations(draw: st.DrawFn, db: Database) -> Any:
     return tensor
 
 
+TWO_FACTS = Database.from_triples([("a", "f", 0), ("b", "f", 1)])
+
+
+def block_bound(db: Database, tensor: NDArray[np.int64]) -> bool:
+    """Whether the block bound is below the rank, which a spanning tree bounds from above."""
+    return len(db.values) <= best_block(db).bound <= spanning_tree_bound(tensor)
+
+
+def spreads(db: Database, spread: NDArray[np.int64], merged: Database) -> bool:
+    """Whether a tensor represents the database and has the flattening ranks of the merged one."""
+    ranks = flattening_ranks(spread.tolist())
+    return represents(spread, db) and ranks == flattening_ranks(merged.tensor().tolist())
+
+
 @pytest.mark.claim(
     "lemmax/effective-rank-block",
     grade="property",
@@ -43,9 +58,7 @@ def representations(draw: st.DrawFn, db: Database) -> Any:
 def test_block_bound_below_every_representation(sample: Sample, data: Any, db: Database) -> None:
     tensor = data.draw(representations(db))
     assert represents(tensor, db)
-    # The rank of a tensor is at most its spanning tree bound.
-    sample(best_block(db).bound <= spanning_tree_bound(tensor))
-    assert best_block(db).bound >= len(db.values)
+    sample(block_bound, db, tensor, control=(TWO_FACTS, np.zeros((2, 1, 2), int)))
 
 
 def test_block_lemma_is_attained_where_values_lie_outside() -> None:
@@ -63,13 +76,12 @@ def test_block_lemma_is_attained_where_values_lie_outside() -> None:
 @given(databases(), st.integers(0, 1))
 def test_merged_tensors_represent_the_database(sample: Sample, db: Database, first: int) -> None:
     merging = merge_compatible(db, first)
-    spread = merging.spread(db)
-    assert represents(spread, db)
-    assert flattening_ranks(spread.tolist()) == flattening_ranks(merging.merged.tensor().tolist())
+    control = (TWO_FACTS, np.zeros((2, 1, 2), int), TWO_FACTS)
+    sample(spreads, db, merging.spread(db), merging.merged, control=control)
     result = effective_rank(db)
     assert represents(result.representation.array, db)
     assert result.representation.decomposition.adds_up_to(result.representation.array)
-    sample(len(db.values) <= result.lower <= result.upper <= db.slice_rank_bound)
+    assert len(db.values) <= result.lower <= result.upper <= db.slice_rank_bound
 
 
 @given(databases(), st.integers(0, 1))
@@ -95,6 +107,19 @@ def signs(db: Database) -> list[list[int]]:
     ]
 
 
+def both_ways(pattern: list[list[int]], S: list[Any], X: list[Any], Y: NDArray[np.int64]) -> bool:
+    """Whether X has the rank of S and the larger values of the pattern, and Y - Y' that of Y."""
+    right = all(
+        (x[0] > x[1]) == (sign == 1)
+        for line, row in zip(pattern, X, strict=True)
+        for sign, x in zip(line, row, strict=True)
+        if sign
+    )
+    difference = Matrix((Y[:, :, 0] - Y[:, :, 1]).tolist())
+    below = certified_rank(difference).rank <= spanning_tree_bound(Y)
+    return right and below and max(flattening_ranks(X)) == certified_rank(S).rank
+
+
 @pytest.mark.claim(
     "lemmax/sign-rank",
     grade="property",
@@ -112,12 +137,8 @@ def test_sign_rank_in_both_directions(sample: Sample, data: Any, db: Database) -
         for line, free in zip(pattern, weights, strict=True)
     ]
     X = [[[S[k][q], 0] for q in range(Q)] for k in range(K)]
-    assert max(flattening_ranks(X)) == certified_rank(S).rank
-    for k, q in product(range(K), range(Q)):
-        if pattern[k][q]:
-            assert (X[k][q][0] > X[k][q][1]) == (pattern[k][q] == 1)
     # ... and a tensor gives a sign matrix of at most its rank.
     Y = np.array(data.draw(st.lists(st.integers(-4, 4), min_size=2 * K * Q, max_size=2 * K * Q)))
     Y = Y.reshape(K, Q, 2)
-    difference = Matrix((Y[:, :, 0] - Y[:, :, 1]).tolist())
-    sample(certified_rank(difference).rank <= spanning_tree_bound(Y))
+    wrong = ([[1]], [[1]], [[[0, 1]]], np.zeros((1, 1, 2), int))  # the other value is larger
+    sample(both_ways, [list(line) for line in pattern], S, X, Y, control=wrong)

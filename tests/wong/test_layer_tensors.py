@@ -50,6 +50,34 @@ def layers_of(draw: st.DrawFn, /, db: Database, **options: Any) -> AttentionLaye
 overlapping = st.booleans().flatmap(lambda d: databases(3, 3, 3, disjoint=d))
 
 
+def one_number(layer: AttentionLayer, h: int, seen: tuple[Any, Any], fact: tuple[Any, Any]) -> bool:
+    """Whether the attention of the forward pass on what is seen is the α of the fact, and 1 - α."""
+    (first, last), (k, q) = seen, fact
+    row, scores, t = layer.attention((first, last))[h], layer.W_QK(h), layer.index
+    gap = scores[t[q], t[k]] - scores[t[q], t[q]]
+    with ctx.workprec(128):
+        unit = arb.const_log2() if layer.unit == "ln2" else arb(1)
+        alpha = 1 / (1 + (-unit * arb(gap)).exp())
+        mass = dict.fromkeys((k, q), arb(0))  # one entry where k = q
+        mass[first] += row[1, 0]
+        mass[last] += row[1, 1]
+        expected = {k: arb(1)} if k == q else {k: alpha, q: 1 - alpha}
+        return all(
+            mass[token].overlaps(value) and mass[token].rad() < arb("1e-9")
+            for token, value in expected.items()
+        )
+
+
+# A layer that looks at a rather than at b, but only from a.
+LOOKS = AttentionLayer(
+    ("a", "b"),
+    Matrix.identity(2),
+    Matrix.identity(2),
+    (Head(Matrix([[1], [0]]), Matrix([[3, 0]]), Matrix([[1], [0]]), Matrix([[1, 0]])),),
+    "ln2",
+)
+
+
 @pytest.mark.claim(
     "lemmax/attention-by-position",
     grade="property",
@@ -62,17 +90,24 @@ def test_attention_is_the_last_row_of_the_forward_pass(
 ) -> None:
     layer = data.draw(layers_of(db, max_heads=1))
     for k, q, _ in db:
-        for h, row in enumerate(layer.attention((k, q))):
-            scores, t = layer.W_QK(h), layer.index
-            gap = scores[t[q], t[k]] - scores[t[q], t[q]]
-            with ctx.workprec(128):
-                unit = arb.const_log2() if layer.unit == "ln2" else arb(1)
-                alpha = 1 / (1 + (-unit * arb(gap)).exp())
-                mass = dict.fromkeys((k, q), arb(0))  # one entry where k = q
-                mass[k] += row[1, 0]
-                mass[q] += row[1, 1]
-                expected = {k: arb(1)} if k == q else {k: alpha, q: 1 - alpha}
-            sample(all(mass[token].overlaps(expected[token]) for token in expected))
+        for h in range(len(layer.heads)):
+            fact = (k, q)
+            sample(one_number, layer, h, fact, fact, control=(LOOKS, 0, ("a", "b"), ("b", "a")))
+
+
+def is_the_logits(layer: AttentionLayer, db: Database, tensor: list[Any], masked: bool) -> bool:
+    """Whether the tensor is what the circuits say, and on the domain the last row of (2)."""
+    for i, k in enumerate(db.keys):
+        for j, q in enumerate(db.queries):
+            seen = not masked or (k, q) in db
+            Z = layer.logits((k, q))
+            for m, v in enumerate(db.values):
+                expected = by_circuits(layer, k, q, v, seen)
+                if tensor[i][j][m] != expected:
+                    return False
+                if seen and not Z[1, layer.index[v]].overlaps(arb(expected)):
+                    return False
+    return True
 
 
 @pytest.mark.claim(
@@ -85,17 +120,11 @@ def test_attention_is_the_last_row_of_the_forward_pass(
 def test_layer_tensor_is_the_logits(sample: Sample, data: Any, db: Database) -> None:
     """Equations (4) to (8), written out, against the last row of equation (2)."""
     layer = data.draw(layers_of(db, unit="ln2"))
+    other = Database.from_triples([("a", "b", "a")])
     for masked in (True, False):
         tensor = layer_tensor(layer, db, masked).rationals()
-        for i, k in enumerate(db.keys):
-            for j, q in enumerate(db.queries):
-                seen = not masked or (k, q) in db
-                Z = layer.logits((k, q))
-                for m, v in enumerate(db.values):
-                    expected = by_circuits(layer, k, q, v, seen)
-                    assert tensor[i][j][m] == expected
-                    if seen:
-                        sample(Z[1, layer.index[v]].overlaps(arb(expected)))
+        wrong = [[[fmpq(1, 7)]]]
+        sample(is_the_logits, layer, db, tensor, masked, control=(LOOKS, other, wrong, False))
 
 
 def by_circuits(layer: AttentionLayer, k: Any, q: Any, v: Any, seen: bool) -> Any:
@@ -150,6 +179,14 @@ def same_attention(draw: st.DrawFn, /, layer: AttentionLayer) -> AttentionLayer:
     return AttentionLayer(layer.tokens, layer.W_E, matrix(d, len(layer.tokens)), heads, layer.unit)
 
 
+def superposed(
+    one: AttentionLayer, two: AttentionLayer, both: AttentionLayer, db: Database, masked: bool
+) -> bool:
+    """Whether the tensor of the last layer is that of the first plus three times the second."""
+    first, second, third = (layer_tensor(x, db, masked).matrix() for x in (one, two, both))
+    return third == first + 3 * second
+
+
 @pytest.mark.claim(
     "wong/remark-3.2",
     grade="property",
@@ -167,9 +204,8 @@ def test_remark_3_2_superposition(sample: Sample, data: Any, db: Database) -> No
         assert both.W_QK(h) == one.W_QK(h) == two.W_QK(h)
         assert both.W_VO(h) == one.W_VO(h) + 3 * two.W_VO(h)
     for masked in (True, False):
-        left = layer_tensor(both, db, masked).matrix()
-        right = layer_tensor(one, db, masked).matrix() + 3 * layer_tensor(two, db, masked).matrix()
-        sample(left == right)
+        control = (*[LOOKS] * 3, Database.from_triples([("a", "b", "a")]), False)
+        sample(superposed, one, two, both, db, masked, control=control)
 
 
 def test_remark_3_2_needs_the_same_attention() -> None:
@@ -187,6 +223,13 @@ def test_remark_3_2_needs_the_same_attention() -> None:
     assert entry(0) + entry(2) != 2 * entry(1)
 
 
+def ranks_bounded(
+    W_EU: Matrix, W_QK: Matrix, W_VO: Matrix, d_model: int, d_qk: int, d_vo: int
+) -> bool:
+    pairs = ((W_EU, d_model), (W_QK, d_qk), (W_VO, d_vo))
+    return all(certified_rank(circuit).rank <= d for circuit, d in pairs)
+
+
 @pytest.mark.claim(
     "wong/circuit-ranks",
     grade="property",
@@ -195,10 +238,18 @@ def test_remark_3_2_needs_the_same_attention() -> None:
 )
 @given(layers())
 def test_circuit_ranks_are_bounded(sample: Sample, layer: AttentionLayer) -> None:
-    assert certified_rank(layer.W_EU).rank <= layer.d_model
     for h, head in enumerate(layer.heads):
-        assert certified_rank(layer.W_QK(h)).rank <= head.d_qk
-        sample(certified_rank(layer.W_VO(h)).rank <= head.d_vo)
+        circuits = layer.W_EU, layer.W_QK(h), layer.W_VO(h)
+        dimensions = layer.d_model, head.d_qk, head.d_vo
+        sample(ranks_bounded, *circuits, *dimensions, control=(*[Matrix.identity(2)] * 3, 2, 2, 1))
+
+
+def counted(layer: AttentionLayer, d: int, d_vo: int, d_qk: int, heads: int) -> bool:
+    """Whether the entries of all matrices of all heads are as many as the formula says."""
+    entries = sum(
+        m.shape[0] * m.shape[1] for h in layer.heads for m in (h.W_Q, h.W_K, h.W_V, h.W_O)
+    )
+    return entries == layer.parameters == 2 * heads * d * (d_vo + d_qk)
 
 
 @pytest.mark.claim(
@@ -214,17 +265,20 @@ def test_parameter_count(sample: Sample, d: int, heads: int, data: Any) -> None:
         Matrix.zeros(d, d_qk), Matrix.zeros(d_qk, d), Matrix.zeros(d, d_vo), Matrix.zeros(d_vo, d)
     )
     layer = AttentionLayer(("a",), Matrix.zeros(1, d), Matrix.zeros(d, 1), (head,) * heads)
-    entries = sum(
-        m.shape[0] * m.shape[1] for h in layer.heads for m in (h.W_Q, h.W_K, h.W_V, h.W_O)
-    )
-    expected = 2 * heads * d * (d_vo + d_qk)
-    sample(entries == layer.parameters == LayerShape(d, d_vo, d_qk, heads).parameters == expected)
+    assert layer.parameters == LayerShape(d, d_vo, d_qk, heads).parameters
+    sample(counted, layer, d, d_vo, d_qk, heads, control=(layer, d, d_vo, d_qk, heads + 1))
 
 
 def shape_of(layer: AttentionLayer) -> LayerShape | None:
     if not layer.heads:
         return None
     return LayerShape(layer.d_model, layer.d_vo, layer.d_qk, len(layer.heads))
+
+
+def below_both(ranks: list[int], shape: LayerShape, sizes: list[int]) -> bool:
+    """Whether flattening ranks are below the ceiling, and the ceiling below the printed bound."""
+    printed = shape.d_model + shape.heads * shape.d_vo * sizes[1]
+    return max(ranks) <= rank_ceiling(shape, *sizes) <= printed
 
 
 @pytest.mark.claim(
@@ -247,10 +301,9 @@ def test_proposition_3_5_and_the_ceiling_on_random_layers(
     shape = shape_of(layer)
     if shape is None:
         return
-    ranks = layer_tensor(layer, db, masked).multilinear_ranks()
-    sizes = len(db.keys), len(db.queries), len(db.values)
-    sample(max(ranks) <= rank_ceiling(shape, *sizes))
-    assert rank_ceiling(shape, *sizes) <= shape.d_model + shape.heads * shape.d_vo * sizes[1]
+    ranks = list(layer_tensor(layer, db, masked).multilinear_ranks())
+    sizes = [len(db.keys), len(db.queries), len(db.values)]
+    sample(below_both, ranks, shape, sizes, control=([4, 3, 3], LayerShape(1, 1, 1, 1), [3, 3, 3]))
 
 
 @given(st.data(), databases(3, 2, 3), st.booleans())

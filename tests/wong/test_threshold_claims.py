@@ -45,6 +45,16 @@ def test_threshold_unique_inequalities() -> None:
     assert not unsatisfiable(*common, p_s == p_t)  # and the tie at one half is real
 
 
+def unique_argmax(entries: list[Any], tau: str) -> bool:
+    """Whether what reaches the threshold is the one largest logit."""
+    marked = softmax_threshold(Matrix([entries]), tau).rows()[0]
+    return all(
+        entries[t] == max(entries) and entries.count(entries[t]) == 1
+        for t, one in enumerate(marked)
+        if one
+    )
+
+
 @pytest.mark.claim(
     "lemmax/threshold-unique",
     grade="property",
@@ -53,13 +63,9 @@ def test_threshold_unique_inequalities() -> None:
 )
 @given(rational_matrices(1, st.integers(2, 6), bound=3), taus)
 def test_threshold_unique_on_random_rows(sample: Sample, row: Matrix, tau: str) -> None:
-    marked = softmax_threshold(row, tau).rows()[0]
-    entries = row.rows()[0]
-    for t, one in enumerate(marked):
-        if one:
-            assert entries[t] == max(entries)
-            if tau != "1/2" or len(entries) >= 3:
-                sample(entries.count(entries[t]) == 1)
+    entries = list(row.rows()[0])
+    assume(tau != "1/2" or len(entries) >= 3)
+    sample(unique_argmax, entries, tau, control=([0, 0], "1/2"))  # a tie of two at one half
 
 
 def uniform_layers(db: Database) -> st.SearchStrategy[AttentionLayer]:
@@ -100,6 +106,17 @@ def selecting_layer(db: Database, scale: int) -> AttentionLayer:
     return AttentionLayer(db.tokens, identity, identity, heads, "ln2")
 
 
+def iff_represented(marked: list[Any], db: Database) -> bool:
+    """Whether every fact reaches the threshold iff the thresholded tensor represents the table."""
+    k, q, v = ({t: i for i, t in enumerate(part)} for part in (db.keys, db.queries, db.values))
+    accurate = all(marked[k[a]][q[b]][v[c]] for a, b, c in db)
+    return bool(accurate == represents(marked, db))
+
+
+# At one half two values may be marked: accurate, and no representation.
+HALF = ([[[1, 1]], [[0, 1]]], Database.from_triples([("a", "f", "x"), ("b", "f", "y")]))
+
+
 @pytest.mark.claim(
     "lemmax/threshold-represents",
     grade="property",
@@ -115,7 +132,7 @@ def test_threshold_represents_iff_memorized(
     marked = layer_tensor(layer, db).threshold(tau)
     k, q, v = ({t: i for i, t in enumerate(part)} for part in (db.keys, db.queries, db.values))
     accurate = all(marked[k[a]][q[b]][v[c]] for a, b, c in db)
-    sample(accurate == represents(marked, db))
+    sample(iff_represented, marked, db, control=HALF)
     assert accurate or scale < 12 or tau == "1"
     if accurate:
         assert effective_rank(db).lower <= tensor_rank(marked).upper
@@ -154,6 +171,14 @@ def test_power_of_a_sum_dominates_the_sum_of_powers(terms: list[Any], c: int) ->
     assert sum(x**c for x in terms) <= sum(terms) ** c
 
 
+def reaches_the_odds(row: Matrix, tau: str, scale: int, power: int) -> bool:
+    """Whether what reaches τ, scaled, reaches the threshold with the power of τ's odds."""
+    low = sympy.Rational(tau)
+    odds = (low / (1 - low)) ** power
+    before, after = softmax_threshold(row, tau), softmax_threshold(scale * row, odds / (1 + odds))
+    return all(b <= a for b, a in zip(before.rows()[0], after.rows()[0], strict=True))
+
+
 @pytest.mark.claim(
     "lemmax/threshold-scaling",
     grade="property",
@@ -168,11 +193,15 @@ def test_power_of_a_sum_dominates_the_sum_of_powers(terms: list[Any], c: int) ->
 def test_scaling_reaches_the_larger_threshold(
     sample: Sample, row: Matrix, tau: str, c: int
 ) -> None:
-    low = sympy.Rational(tau)
-    odds = (low / (1 - low)) ** c
-    high = odds / (1 + odds)
-    before, after = softmax_threshold(row, tau), softmax_threshold(c * row, high)
-    sample(all(b <= a for b, a in zip(before.rows()[0], after.rows()[0], strict=True)))
+    sample(reaches_the_odds, row, tau, c, c, control=(Matrix([[1, 0]]), "3/5", 1, 4))
+
+
+def monotone(M: Matrix, low: str, high: str) -> bool:
+    """Whether rows only vanish from one threshold to the other, so that the rank falls."""
+    at_low, at_high = softmax_threshold(M, low), softmax_threshold(M, high)
+    rows = zip(at_low.rows(), at_high.rows(), strict=True)
+    vanish = all(sum(b) <= 1 and a in (b, (0,) * len(b)) for b, a in rows)
+    return vanish and certified_rank(at_high).rank <= certified_rank(at_low).rank
 
 
 @pytest.mark.claim(
@@ -188,16 +217,22 @@ def test_thresholded_matrix_rank_is_monotone(
     order = ("1/2", "51/100", "3/5", "3/4", "9/10", "99/100", "1")
     low, high = sorted((low, high), key=order.index)
     assume(low != "1/2")
-    at_low, at_high = softmax_threshold(M, low), softmax_threshold(M, high)
-    assert certified_rank(at_high).rank <= certified_rank(at_low).rank
-    for before, after in zip(at_low.rows(), at_high.rows(), strict=True):
-        assert sum(before) <= 1
-        sample(after in (before, (0,) * len(before)))
+    # the control: thresholds in the wrong order
+    sample(monotone, M, low, high, control=(Matrix([[1, 0]]), "99/100", "3/5"))
 
 
 def test_thresholded_rank_counts_the_columns_that_are_marked() -> None:
     marked = Matrix([[1, 0, 0], [1, 0, 0], [0, 0, 1], [0, 0, 0]])
     assert certified_rank(marked).rank == 2
+
+
+def all_or_nothing(layer: AttentionLayer, db: Database, tau: str) -> bool:
+    """Whether nothing reaches the threshold, or everything if there is one value only."""
+    expected = (0, 0, 0) if len(db.values) >= 2 else (1, 1, 1)
+    return flattening_ranks(layer_tensor(layer, db).threshold(tau)) == expected
+
+
+PAIR = Database.from_triples([("a", "f", "x"), ("b", "f", "y")])
 
 
 @pytest.mark.claim(
@@ -208,9 +243,8 @@ def test_thresholded_rank_counts_the_columns_that_are_marked() -> None:
 )
 @given(st.data(), databases(3, 3, 3))
 def test_threshold_one_on_random_layers(sample: Sample, data: Any, db: Database) -> None:
-    marked = layer_tensor(data.draw(uniform_layers(db)), db).threshold(1)
-    expected = (0, 0, 0) if len(db.values) >= 2 else (1, 1, 1)
-    sample(flattening_ranks(marked) == expected)
+    layer, low = data.draw(uniform_layers(db)), selecting_layer(PAIR, 12)
+    sample(all_or_nothing, layer, db, "1", control=(low, PAIR, "9/10"))
 
 
 def test_footnote_4_inequality() -> None:
@@ -218,6 +252,10 @@ def test_footnote_4_inequality() -> None:
     a, b, part = reals("a b part")
     assert unsatisfiable(a > b, b >= 0, a < (a + b) / 2)
     assert unsatisfiable(a > b, part > 0, part <= b, part >= (a + b) / 2)
+
+
+def becomes_identity(M: Matrix) -> bool:
+    return softmax_threshold(M, "1/2") == Matrix.identity(M.shape[0])
 
 
 @pytest.mark.claim(
@@ -235,4 +273,4 @@ def test_footnote_4_on_random_matrices(sample: Sample, M: Matrix) -> None:
     # The hypothesis, exactly: the diagonal probability exceeds one half.
     dominant = all(softmax_threshold(scaled, "501/1000")[i, i] == 1 for i in range(n))
     assume(dominant)
-    sample(softmax_threshold(scaled, "1/2") == Matrix.identity(n))
+    sample(becomes_identity, scaled, control=Matrix([[0, 0], [0, 0]]))

@@ -5,7 +5,6 @@ A judge that would say the same without the data, or with half of them, judges s
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Callable, Iterable, Mapping, Sized
 from typing import Any, cast
 
@@ -31,9 +30,7 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., None]:
 
     def said(judge: Callable[[Any], Iterable[Any]], data: Any) -> dict[str, tuple[Any, str]]:
         return {
-            j.claim: (j.verdict, j.sentence)
-            for j in judge(copy.deepcopy(data))
-            if j.claim in marked_claims(item)
+            j.claim: (j.verdict, j.sentence) for j in judge(data) if j.claim in marked_claims(item)
         }
 
     def less(judge: Callable[[Any], Iterable[Any]], data: Any) -> dict[str, tuple[Any, str]]:
@@ -47,7 +44,7 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., None]:
             fail(item, f"measure takes a judge and its data, not {judge!r}.")
         if not isinstance(data, Sized) or not len(data):
             fail(item, "There are no data to judge.")
-        judgements = said(judge, data)
+        judgements = said(judge, parts(data, 1))  # lists of its own, should it change them
         if not judgements:
             fail(item, "The judge says nothing about the marked claim.")
         without, half = less(judge, parts(data, 0)), less(judge, parts(data, 2))

@@ -104,7 +104,7 @@ def _key(value: Any) -> object:
         return value.shape, value.tobytes()
     try:
         hash(value)
-    except TypeError:
+    except (TypeError, ValueError):  # a ball of flint is not hashed either
         return repr(value)
     return value
 

@@ -194,9 +194,9 @@ def _value(tree: ast.expr, values: Mapping[str, Any], words: Mapping[str, Any]) 
     assert isinstance(tree, ast.BinOp)
     left = _value(tree.left, values, words)
     if isinstance(tree.op, ast.Pow):
-        if isinstance(tree.right, ast.Constant):
-            return reduce(operator.mul, [left] * tree.right.value, words["number"](1))
-        raise LemmaxError("An exponent is a number.")
+        if not isinstance(tree.right, ast.Constant) or not isinstance(tree.right.value, int):
+            raise LemmaxError("An exponent is a number.")
+        return reduce(operator.mul, [left] * tree.right.value, words["number"](1))
     return _ARITHMETIC[type(tree.op)](left, _value(tree.right, values, words))
 
 
@@ -233,7 +233,8 @@ def _polynomial_equation(conclusion: ast.expr, symbols: Sequence[str]) -> bool:
 def _equation(conclusion: ast.expr, formula: Formula) -> bool:
     import sympy
 
-    positive = {ast.unparse(a.left) for a in formula.assumptions if _says_positive(a)}
+    told = (ast.unparse(assumption) for assumption in formula.assumptions)
+    positive = {text.removesuffix(" > 0") for text in told if text.endswith(" > 0")}
     values = {
         name: sympy.Symbol(name, positive=True) if name in positive else sympy.Symbol(name)
         for name in formula.symbols
@@ -249,10 +250,6 @@ def _equation(conclusion: ast.expr, formula: Formula) -> bool:
     assert isinstance(conclusion, ast.Compare)
     left, right = (_value(x, values, words) for x in (conclusion.left, *conclusion.comparators))
     return _same(left, right)
-
-
-def _says_positive(assumption: ast.expr) -> bool:
-    return isinstance(assumption, ast.Compare) and ast.unparse(assumption).endswith(" > 0")
 
 
 def _same(left: Any, right: Any) -> bool:
