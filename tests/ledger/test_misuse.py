@@ -25,6 +25,9 @@ def table(name: str, kind: str, statement: str, *more: str) -> str:
     return "\n".join(("[[claim]]", *lines, *more, ""))
 
 
+MEANS = 'symbols = "x is any number"'
+PROVES = ('formula = "given x: real; conclude x*x >= 0"', MEANS)
+REFUTES = ('counterformula = "given x, y: real; conclude x*x + y*y >= 2*x*y"', MEANS)
 CLAIMS = "\n".join(
     (
         '[paper]\nkey = "x"\ntitle = "Lies"\n',
@@ -33,7 +36,8 @@ CLAIMS = "\n".join(
         table("exists", "E", "there is a matrix"),
         table("instance", "I", "this matrix"),
         table("trained", "T", "it trains"),
-        table("broken", "A", "too much", 'repaired_by = "x/other"'),
+        table("broken", "A", "too much", 'repaired_by = "x/other"', *REFUTES),
+        table("square", "A", "no square is negative", *PROVES),
     )
 )
 
@@ -50,6 +54,10 @@ from lemmax.theory.certificates.writing import refutation
 M = Matrix([[1, 0, -1], [-1, 0, 1], [0, 0, 0]])
 def true_refutation(claim="x/bound", end="rank(argmax(M)) <= 2"):
     return refutation(claim, {"M": M}, ["rank(M) == 1"], end)
+class Judgement:
+    claim, verdict = "x/trained", "reproduced"
+    def __init__(self, number):
+        self.sentence = f"it did: {number}"
 """
 
 
@@ -75,13 +83,19 @@ class Liar:
         text = f"---\nclaim: x/{claim}\ndirection: for\n{front}---\n# A proof\n{body}\n"
         (self.root / "proofs" / f"{name}.md").write_text(text)
 
-    def run(self, test: str = "", *arguments: str) -> pytest.RunResult:
-        for name in ("bound", "other", "exists", "instance", "trained"):
-            test = test.replace(f"@{name}@", f'statement="{self.digest(name)}"')
-        self.pytester.makepyfile(test_lies=IMPORTS + test)
+    def run(self, test: str = "", *arguments: str, **files: str) -> pytest.RunResult:
+        """Run tests, of one file or of several by name."""
+        written = files or {"test_lies": test}
+        self.pytester.makepyfile(**{n: IMPORTS + self.dated(t) for n, t in written.items()})
         return self.pytester.runpytest_inprocess(
             "-q", "-p", "no:randomly", "-p", "no:cacheprovider", "--ledger", "l.json", *arguments
         )
+
+    def dated(self, test: str) -> str:
+        """The test with the true digests in it."""
+        for name in ("bound", "other", "exists", "instance", "trained", "square", "broken"):
+            test = test.replace(f"@{name}@", f'statement="{self.digest(name)}"')
+        return test
 
     def verdicts(self) -> dict[str, str]:
         file = self.root / "l.json"
@@ -109,37 +123,35 @@ def test_bound(certify):
 @pytest.mark.claim("x/other", scope="small", @other@)
 @given(st.integers(0, 9))
 def test_other(sample, n):
-    sample(n * n >= n)
+    sample(lambda n, power: n**power >= n, n, 2, control=(2, 0))
 
 @pytest.mark.claim("x/instance", @instance@)
 def test_instance(exhaust):
-    assert exhaust(((a, b) for a in range(3) for b in range(3)), lambda a, b: a * b <= 4) == 9
+    pairs = ((a, b) for a in range(3) for b in range(3))
+    assert exhaust(pairs, lambda a, b: a * b <= 4, control=(3, 2)) == 9
 
-@pytest.mark.claim("x/exists", @exists@)
-def test_exists(symbolic):
-    import z3
-    x = z3.Real("x")
-    symbolic.proves(x * x >= 0)
-
-class Judgement:
-    claim, verdict, sentence = "x/trained", "reproduced", "it did"
+@pytest.mark.claim("x/square", @square@)
+def test_square(symbolic):
+    symbolic.decide("x/square")
 
 @pytest.mark.claim("x/trained", @trained@)
 def test_trained(measure):
-    measure(lambda data: [Judgement], [1, 2, 3])
+    measure(lambda data: [Judgement(sum(data) / len(data))], [1, 2, 4])
 """
     )
     assert done.ret == 0, done.stdout.str()
     decided = liar.verdicts()
     assert decided["x/bound"] == "refuted"
     assert decided["x/other"] == "supported"
-    assert decided["x/instance"] == decided["x/exists"] == "holds"
+    assert decided["x/instance"] == decided["x/square"] == "holds"
     assert decided["x/trained"] == "reproduced"
     entries = json.loads((liar.root / "l.json").read_text())["claims"]
     evidence = {c["id"]: c["evidence"][0] for c in entries if c["evidence"]}
     assert evidence["x/instance"]["scope"] == "9 instances, a = 0..2, b = 0..2"
-    assert evidence["x/exists"]["symbols"] == ["x"]
-    assert evidence["x/other"]["count"] >= 10
+    assert evidence["x/square"]["symbols"] == ["x"]
+    assert evidence["x/square"]["formula"] == "given x: real; conclude x*x >= 0"
+    assert evidence["x/other"]["count"] == 10  # hypothesis draws some of 0 to 9 more than once
+    assert "n**power >= n" in evidence["x/other"]["predicate"]
 
 
 EMPTY = "def test_it({0}):\n    pass\n"
@@ -164,7 +176,7 @@ LIES = {
     "a fixture of another grade": """
 @pytest.mark.claim("x/other", grade="kernel", @other@)
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """,
     "the rank of a one by one matrix refutes": """
 @pytest.mark.claim("x/bound", direction="against")
@@ -221,7 +233,7 @@ def test_it(certify):
 def test_it(sample):
     for n in range(5):
         try:
-            sample(n != 3)
+            sample(lambda n: n != 3, n, control=3)
         except AssertionError:
             pass
 """,
@@ -242,7 +254,7 @@ def test_it(record_property):
 """,
     "a recorded marker": """
 def test_it(record_property, exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
     record_property("lemmax_evidence", {"claim": "x/instance", "grade": "universal",
                     "direction": "for", "test": "t", "scope": "all"})
 """,
@@ -251,38 +263,38 @@ def test_it(record_property, exhaust):
 @pytest.mark.parametrize("n", [1, 2])
 def test_it(exhaust, n):
     if n == 1:
-        exhaust([1], lambda n: True)
+        exhaust([1], lambda n: n == 1, control=2)
 """,
     "one parameter of two fails": """
 @pytest.mark.claim("x/instance", scope="both", @instance@)
 @pytest.mark.parametrize("n", [1, 2])
 def test_it(exhaust, n):
-    exhaust([n], lambda n: n == 1)
+    exhaust([n], lambda n: n == 1, control=0)
 """,
     "a skipped test": """
 @pytest.mark.skip
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """,
     "a test that skips itself afterwards": """
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
     pytest.skip("enough")
 """,
     "an expected failure": """
 @pytest.mark.xfail
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
     assert False
 """,
     "an expected failure that passes": """
 @pytest.mark.xfail
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """,
     "a failing teardown": """
 @pytest.fixture
@@ -292,27 +304,27 @@ def late():
 
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust, late):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """,
     "no instances": """
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([], lambda n: True)
+    exhaust([], lambda n: n == 1, control=2)
 """,
     "a predicate that says nothing": """
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: None)
+    exhaust([1], lambda n: None if n == 1 else False, control=2)
 """,
     "a predicate that says something true-ish": """
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: "yes")
+    exhaust([1], lambda n: "yes" if n == 1 else False, control=2)
 """,
     "all instances without a scope": """
 @pytest.mark.claim("x/instance", @instance@)
 def test_it(exhaust):
-    exhaust(["a"], lambda n: True)
+    exhaust(["a"], lambda n: n == "a", control="b")
 """,
     "examples that are all assumed away": """
 @pytest.mark.claim("x/other", scope="all", @other@)
@@ -320,7 +332,7 @@ def test_it(sample):
     @given(st.integers())
     def inner(n):
         if n != n:
-            sample(True)
+            sample(lambda n: n > 0, n, control=0)
     inner()
 """,
     "a formula without symbols": """
@@ -363,35 +375,144 @@ def test_it(measure):
     measure("reproduced", "it trains")
 """,
     "a judgement without data": """
-class Judgement:
-    claim, verdict, sentence = "x/trained", "reproduced", "it did"
-
 @pytest.mark.claim("x/trained", @trained@)
 def test_it(measure):
-    measure(lambda data: [Judgement], [])
+    measure(lambda data: [Judgement(len(data))] if data else [], [])
 """,
     "a judgement of another claim": """
-class Judgement:
-    claim, verdict, sentence = "x/other", "reproduced", "it did"
+class About(Judgement):
+    claim = "x/other"
 
 @pytest.mark.claim("x/trained", @trained@)
 def test_it(measure):
-    measure(lambda data: [Judgement], [1])
+    measure(lambda data: [About(len(data))] if data else [], [1, 2])
 """,
     "a test without a digest": """
 @pytest.mark.claim("x/instance", scope="all")
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """,
     "a test for other words": """
 @pytest.mark.claim("x/instance", scope="all", statement="0123456789abcdef")
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """,
     "a theorem of a file that does not exist": """
 @pytest.mark.claim("x/other", @other@)
 def test_it(kernel):
     kernel("nothing", "trivial")
+""",
+    "a predicate that is always true": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], lambda n: n == n, control=3)
+""",
+    "a predicate that does not look": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], lambda n: True, control=3)
+""",
+    "a predicate that looks at one argument of two": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([(1, 5), (2, 5)], lambda matrix, bound: bound == 5, control=(1, 4))
+""",
+    "no control": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], lambda n: n > 0)
+""",
+    "a control of another type": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], lambda n: isinstance(n, int), control="no number")
+""",
+    "a control that raises": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], lambda n: 1 // n >= 0, control=0)
+""",
+    "a predicate that is built in": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], bool, control=0)
+""",
+    "a property that is always true": """
+@pytest.mark.claim("x/other", scope="all", @other@)
+@given(st.integers())
+def test_it(sample, n):
+    sample(lambda n: n * 0 == 0, n, control=7)
+""",
+    "a condition in place of a property": """
+@pytest.mark.claim("x/other", scope="all", @other@)
+@given(st.integers())
+def test_it(sample, n):
+    sample(n == n, control=None)
+""",
+    "a property of one example, many times": """
+@pytest.mark.claim("x/other", scope="all", @other@)
+def test_it(sample):
+    for _ in range(100):
+        sample(lambda n: n > 0, 1, control=0)
+""",
+    "a formula of one's own": """
+@pytest.mark.claim("x/square", direction="against", @square@)
+def test_it(symbolic):
+    import z3
+    x, y = z3.Reals("x y")
+    symbolic.proves(x * x + y * y >= 2 * x * y)
+""",
+    "the formula of another claim": """
+@pytest.mark.claim("x/other", @other@)
+def test_it(symbolic):
+    symbolic.decide("x/square")
+""",
+    "a formula of a claim that carries none": """
+@pytest.mark.claim("x/other", @other@)
+def test_it(symbolic):
+    symbolic.decide("x/other")
+""",
+    "a formula that proves, called a refutation": """
+@pytest.mark.claim("x/square", direction="against", @square@)
+def test_it(symbolic):
+    symbolic.decide("x/square")
+""",
+    "a formula that simplifies to true": """
+@pytest.mark.claim("x/other", @other@)
+def test_it(symbolic):
+    import z3
+    x = z3.Real("x")
+    symbolic.proves(x == x)
+""",
+    "an identity of a thing with itself": """
+@pytest.mark.claim("x/other", @other@)
+def test_it(symbolic):
+    import sympy
+    x = sympy.Symbol("x")
+    symbolic.identity(x + 1, x + 1)
+""",
+    "assumptions that nothing needs": """
+@pytest.mark.claim("x/other", @other@)
+def test_it(symbolic):
+    import z3
+    x, y = z3.Reals("x y")
+    symbolic.proves(x * x >= 0, y > 0)
+""",
+    "a judge that does not look": """
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Judgement("always")], [1, 2, 3])
+""",
+    "a judge that only asks whether there are data": """
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Judgement("always")] if data else [], [1, 2, 3])
+""",
+    "a judge of other data than it is given": """
+OTHER = [5, 6, 7]
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Judgement(sum(OTHER))], [1, 2, 3])
 """,
 }
 # Nothing ran, or what ran is not evidence: pytest itself has no reason to fail.
@@ -404,17 +525,29 @@ QUIET = (
 )
 
 
-@pytest.mark.parametrize("lie", LIES)
-def test_a_lie_yields_no_verdict(liar: Liar, lie: str) -> None:
-    done = liar.run(LIES[lie])
+def test_no_lie_yields_a_verdict(liar: Liar) -> None:
+    """All at once, a file each: nothing is decided, and each file that should be named is."""
+    files = {f"test_lie_{n}": lie for n, lie in enumerate(LIES)}
+    done = liar.run(**{name: LIES[lie] for name, lie in files.items()})
+    assert done.ret == 1
     assert liar.undecided(), liar.verdicts()
-    assert (done.ret == 0) == (lie in QUIET), done.stdout.str()
+    told = "\n".join(
+        line for line in done.stdout.lines if line.startswith(("ERROR ", "FAILED ", "E   "))
+    )
+    silent = {lie for name, lie in files.items() if f"{name}.py" not in told}
+    assert silent == set(QUIET)
+
+
+@pytest.mark.parametrize("lie", ["an empty test called kernel", "a predicate that does not look"])
+def test_one_lie_fails_the_run(liar: Liar, lie: str) -> None:
+    assert liar.run(LIES[lie]).ret == 1
+    assert liar.undecided()
 
 
 HONEST = """
 @pytest.mark.claim("x/instance", scope="all", @instance@)
 def test_it(exhaust):
-    exhaust([1], lambda n: True)
+    exhaust([1], lambda n: n == 1, control=2)
 """
 
 
@@ -481,21 +614,17 @@ def test_a_step_that_is_skipped_proves_nothing(liar: Liar) -> None:
 
 def test_a_repair_without_a_reason_is_no_repair(liar: Liar) -> None:
     against = """
-class Judgement: pass
-
-@pytest.mark.claim("x/broken", direction="against", statement="%s")
+@pytest.mark.claim("x/broken", direction="against", @broken@)
 def test_it(symbolic):
-    import z3
-    x = z3.Real("x")
-    symbolic.proves(x * x >= 0)
+    symbolic.decide("x/broken")
 """
     liar.page("other", "{by hand}")
-    liar.run(against % liar.digest("broken"))
+    liar.run(against)
     assert liar.verdicts()["x/broken"] == "refuted"
     reason = 'repaired_by = "x/other"\nrepair = "another constant"'
     text = CLAIMS.replace('repaired_by = "x/other"', reason)
     (liar.root / "claims.toml").write_text(text)
-    liar.run(against % liar.digest("broken"))
+    liar.run(against)
     assert liar.verdicts()["x/broken"] == "repaired"
 
 
@@ -539,6 +668,25 @@ def test_evidence_typed_into_a_ledger_is_found_out(liar: Liar) -> None:
         (CLAIMS + table("bound", "A", "again"), "x/bound is also in"),
         (CLAIMS + table("typed", "A", "it holds", 'verdict = "holds"'), "unknown field 'verdict'"),
         (CLAIMS + table("self", "A", "it", 'repaired_by = "x/self"'), "repaired by itself"),
+        (
+            CLAIMS + table("f", "A", "it", 'formula = "given x: real; conclude x >= x"', MEANS),
+            "itself",
+        ),
+        (
+            CLAIMS + table("f", "A", "it", 'formula = "given x: real; conclude 1 > 0"', MEANS),
+            "free",
+        ),
+        (CLAIMS + table("f", "A", "it", 'formula = "given x: real; conclude x > 0"'), "symbols"),
+        (
+            CLAIMS
+            + table("f", "A", "it", 'formula = "given x, y: real; conclude x*x >= 0"', MEANS),
+            "does not depend on 'y'",
+        ),
+        (
+            CLAIMS
+            + table("f", "A", "it", 'formula = "given x: real; conclude open(x) > 0"', MEANS),
+            "none of the words",
+        ),
     ],
 )
 def test_claims_that_lie_are_refused(liar: Liar, text: str, sentence: str) -> None:

@@ -79,10 +79,14 @@ from lemmax.theory import Matrix, argmax, certified_rank
 from lemmax.theory.certificates.writing import refutation
 
 
+def is_the_sum(n, total):
+    return sum(range(n + 1)) == total
+
+
 @pytest.mark.claim("euler/theorem-1", scope="n <= 1000", statement="{SUM}")
 @given(st.integers(0, 1000))
 def test_theorem_1_on_samples(sample, n):
-    sample(2 * sum(range(n + 1)) == n * (n + 1))
+    sample(is_the_sum, n, n * (n + 1) // 2, control=(3, 5))
 
 
 def test_induction_step():

@@ -2,29 +2,33 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from types import MappingProxyType
-from typing import get_args
+from typing import Any, get_args
 
 import pytest
 
+from lemmax.theory.ledger import verdicts
 from lemmax.theory.ledger.claims import Catalogue, Claim, Kind
 from lemmax.theory.ledger.proofs import Direction
 from lemmax.theory.ledger.records import Record, disagreements, read_ledger, stale, to_json
 from lemmax.theory.ledger.verdicts import (
     GRADES,
+    Entry,
     Evidence,
     Grade,
     Outcome,
     Verdict,
-    build_ledger,
     conflicts,
-    judge,
 )
+
+FORMULA = "given x: real; conclude x*x >= 0"
 
 
 def claim(kind: Kind = "A", name: str = "x/c", **fields: str) -> Claim:
-    return Claim(name, kind, "1", "a title", "a statement", "a place", "text", **fields)  # type: ignore[arg-type]
+    given = {"formula": FORMULA, "counterformula": FORMULA} | fields
+    return Claim(name, kind, "1", "a title", "a statement", "a place", "text", **given)  # type: ignore[arg-type]
 
 
 def catalogue(*claims: Claim) -> Catalogue:
@@ -41,7 +45,24 @@ def evidence(
     scope: str | None = None,
     measured: Verdict | None = None,
 ) -> Evidence:
-    return Evidence(name, grade, direction, test, outcome, scope, (), measured)
+    formula = FORMULA if grade == "symbolic" else None
+    return Evidence(name, grade, direction, test, outcome, scope, (), measured, formula=formula)
+
+
+def confirmed(item: Evidence, about: Claim) -> Evidence:
+    """The same evidence, for the words of the claim unless it names others."""
+    return replace(item, statement=item.statement or about.digest)
+
+
+def judge(about: Claim, items: Sequence[Evidence]) -> tuple[Verdict, Grade | None]:
+    return verdicts.judge(about, [confirmed(item, about) for item in items])
+
+
+def build_ledger(
+    known: Catalogue, items: Iterable[Evidence], *more: Any, **named: Any
+) -> dict[str, Entry]:
+    told = [confirmed(e, known[e.claim]) if e.claim in known else e for e in items]
+    return verdicts.build_ledger(known, told, *more, **named)
 
 
 PROOFS = {"kernel", "symbolic", "argued"}
@@ -93,6 +114,25 @@ def test_samples_never_make_a_for_all_statement_hold(grade: Grade) -> None:
 def test_symbolic_with_fixed_sizes_only_supports() -> None:
     assert judge(claim("A"), [evidence("symbolic", scope="H <= 3")]) == ("supported", "symbolic")
     assert judge(claim("A"), [evidence("symbolic")]) == ("holds", "symbolic")
+
+
+def test_a_formula_that_the_claim_does_not_carry_only_supports() -> None:
+    other = replace(evidence("symbolic"), formula="given x: real; conclude x*x + 1 > 0")
+    assert judge(claim("A"), [other]) == ("supported", "symbolic")
+    assert judge(claim("A"), [replace(other, direction="against")]) == ("open", None)
+    refuting = claim("A", formula=None)  # type: ignore[arg-type]
+    assert judge(refuting, [evidence("symbolic")]) == ("supported", "symbolic")
+    assert judge(refuting, [evidence("symbolic", "against")]) == ("refuted", "symbolic")
+
+
+@pytest.mark.parametrize("grade", GRADES)
+@pytest.mark.parametrize("statement", [None, "0123456789abcdef"])
+def test_evidence_for_no_words_or_others_decides_nothing(
+    grade: Grade, statement: str | None
+) -> None:
+    for kind in ("A", "E", "I", "T"):
+        item = replace(evidence(grade, measured="reproduced"), statement=statement)
+        assert verdicts.judge(claim(kind), [item]) == ("open", None)  # type: ignore[arg-type]
 
 
 def test_a_kernel_proof_of_a_part_only_supports() -> None:
@@ -179,7 +219,7 @@ def test_a_proof_counts_once_its_premises_hold() -> None:
 
 
 def test_a_proof_that_did_not_run_is_not_called_broken() -> None:
-    left_out = evidence("argued", outcome="not-run", test="a.md")
+    left_out = confirmed(evidence("argued", outcome="not-run", test="a.md"), claim())
     ledger = build_ledger(catalogue(claim()), [left_out], {"a.md": ("x/c",)})
     assert ledger["x/c"].evidence == (left_out,)
 
@@ -210,6 +250,7 @@ def record_of(items: list[Evidence], *claims: Claim) -> Record:
 
 def test_a_ledger_survives_writing_and_reading(tmp_path) -> None:  # type: ignore[no-untyped-def]
     items = [evidence("argued", test="a.md"), evidence("property", scope="n <= 3")]
+    items = [confirmed(item, claim()) for item in items]
     ledger = build_ledger(catalogue(claim()), items)
     path = tmp_path / "ledger.json"
     path.write_text(to_json(ledger))
