@@ -26,8 +26,9 @@ def table(name: str, kind: str, statement: str, *more: str) -> str:
 
 
 MEANS = 'symbols = "x is any number"'
-PROVES = ('formula = "given x: real; conclude x*x >= 0"', MEANS)
-REFUTES = ('counterformula = "given x, y: real; conclude x*x + y*y >= 2*x*y"', MEANS)
+SQUARE = "given x, y: real; conclude x*x + y*y >= 2*x*y"
+PROVES = (f"formula = {SQUARE!r}", MEANS)
+REFUTES = (f"counterformula = {SQUARE!r}", MEANS)
 CLAIMS = "\n".join(
     (
         '[paper]\nkey = "x"\ntitle = "Lies"\n',
@@ -148,8 +149,8 @@ def test_trained(measure):
     entries = json.loads((liar.root / "l.json").read_text())["claims"]
     evidence = {c["id"]: c["evidence"][0] for c in entries if c["evidence"]}
     assert evidence["x/instance"]["scope"] == "9 instances, a = 0..2, b = 0..2"
-    assert evidence["x/square"]["symbols"] == ["x"]
-    assert evidence["x/square"]["formula"] == "given x: real; conclude x*x >= 0"
+    assert evidence["x/square"]["symbols"] == ["x", "y"]
+    assert evidence["x/square"]["formula"] == SQUARE
     assert evidence["x/other"]["count"] == 10  # hypothesis draws some of 0 to 9 more than once
     assert "n**power >= n" in evidence["x/other"]["predicate"]
 
@@ -517,6 +518,7 @@ def test_it(measure):
 }
 # Nothing ran, or what ran is not evidence: pytest itself has no reason to fail.
 QUIET = (
+    "a formula of one's own",  # listed, and decides nothing
     "a recorded marker",
     "a skipped test",
     "a test that skips itself afterwards",
