@@ -18,7 +18,7 @@ from lemmax.constructions.dana.one_relation import (
     rational_features,
     relation_memory,
 )
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory.dana.attention_modulo import features_modulo
 from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.relations import encode, suits
@@ -44,10 +44,10 @@ def relations(T0: int) -> Iterator[tuple[int, ...]]:
             yield v
 
 
-def told_apart(v: tuple[int, ...], labels: tuple[int, ...]) -> bool:
-    """Points with the relation v exist in the open cones of the labels, and are written down."""
+def told_apart(v: tuple[int, ...], labels: tuple[int, ...], relation: tuple[int, ...]) -> bool:
+    """Points made for v lie in the open cones of the labels, and have the relation."""
     places, points = encode(v, labels)
-    zero = [sum((x * E[k] for x, E in zip(v, points, strict=True)), fmpq(0)) for k in (0, 1)]
+    zero = [sum((x * E[k] for x, E in zip(relation, points, strict=True)), fmpq(0)) for k in (0, 1)]
     best = all(
         all(
             a * E[0] + a * a * E[1] < places[label] * E[0] + places[label] ** 2 * E[1]
@@ -71,9 +71,10 @@ def test_points_exist_for_every_relation_that_suits_the_labels(exhaust: Exhaust)
             labellings = {
                 tuple(map(list(dict.fromkeys(g)).index, g)) for g in product(range(T0), repeat=T0)
             }
-            yield from ((v, g) for v in relations(T0) for g in sorted(labellings) if suits(v, g))
+            yield from ((v, g, v) for v in relations(T0) for g in sorted(labellings) if suits(v, g))
 
-    assert exhaust(instances(), told_apart) > 2_000
+    # the control: two points that are equal, and do not cancel
+    assert exhaust(instances(), told_apart, control=((1, -1), (0, 0), (1, 1))) > 2_000
 
 
 def test_relations_that_do_not_suit_have_no_points() -> None:
@@ -171,7 +172,11 @@ def test_three_sequences_have_independent_features(exhaust: Exhaust) -> None:
             for triple in combinations(range(len(sequences)), 3):
                 yield ([values[t] for t in triple],)
 
-    assert exhaust(instances(), lambda rows: int(fmpz_mat(rows).det()) % p != 0) > 4000
+    def independent(rows: list[list[int]]) -> bool:
+        return int(fmpz_mat(rows).det()) % p != 0
+
+    twice = [[1, 2, 3], [1, 2, 3], [0, 0, 1]]
+    assert exhaust(instances(), independent, control=twice) > 4000
 
 
 def test_three_sequences_only_one_pattern_has_low_rank() -> None:
@@ -226,6 +231,11 @@ def test_last_head_turns_the_relation_through_a_plane() -> None:
 )
 def test_corollary_1_narrow_heads_on_labels_that_resist(sample: Sample) -> None:
     """Labels that are the signs of one relation, which excludes them, and random ones."""
+
+    def memorized(memory: Any, pairs: dict[Any, int], H: int) -> bool:
+        known = memory.model.memorizes(pairs) and memory.margin > 0
+        return bool(known and len(pairs) == memory.capacity == H + 2)
+
     draw = Random(12)
     for seed in range(40):
         N, S, H = draw.randint(2, 4), draw.randint(2, 4), draw.randint(1, 4)
@@ -242,7 +252,8 @@ def test_corollary_1_narrow_heads_on_labels_that_resist(sample: Sample) -> None:
             assert 0 in v or not suits(v, labels)
         pairs = dict(zip(sequences, labels, strict=True))
         memory = relation_memory(pairs, H, 1, seed=seed)
-        sample(memory.margin > 0 and memory.capacity == H + 2, pairs)
+        wrong = {t: (label + 1) % N for t, label in pairs.items()}
+        sample(memorized, memory, pairs, H, control=(memory, wrong, H))
 
 
 def test_corollary_1_narrow_heads_has_a_certificate(certify: Certify) -> None:

@@ -15,7 +15,12 @@ import pytest
 from lemmax.theory.ledger import coq, coq_cache
 from lemmax.theory.ledger.coq import FormalFile
 from lemmax.theory.ledger.projects import Project
-from lemmax.theory.ledger.theorems import read_theorems, theorems_text
+from lemmax.theory.ledger.theorems import (
+    Recorded,
+    definitions_digest,
+    read_theorems,
+    theorems_text,
+)
 
 NO_COQ = "Coq is not installed: apt-get install --no-install-recommends coq libcoq-mathcomp-algebra"
 SOURCES = coq.formal_sources()
@@ -77,8 +82,53 @@ def test_every_theorem_about_a_claim_is_recorded_and_no_other() -> None:
     assert set(recorded) == named
     tables = tomllib.loads(theorems_text(recorded))
     assert recorded == {
-        f"{file}.{n}": t for file, table in tables.items() for n, t in table.items()
+        f"{file}.{n}": Recorded(**entry)
+        for file, table in tables.items()
+        for n, entry in table.items()
     }
+
+
+def test_the_record_has_the_definitions_of_the_sources() -> None:
+    """Without Coq: a definition that changed since the record was confirmed is noticed."""
+    for key, entry in read_theorems(Project(Path()).theorems).items():
+        file, _, theorem = key.partition(".")
+        assert entry.definitions == definitions_digest(SOURCES, file, theorem), key
+
+
+TWO_FILES = {
+    "model": """Record pair (R : Type) := Pair { left_one : R; right_one : R }.
+Notation "x ~~> y" := (x = y) (at level 70).
+Definition twice (n : nat) := n + n.
+Definition idle (n : nat) := n.
+Lemma helper : 1 = 1. Proof. by []. Qed.""",
+    "about": """From lemmax Require Import model.
+Definition four := twice 2.
+Definition by_tactics : nat. Proof. exact 4. Defined.
+Theorem t (p : pair nat) : left_one p ~~> four -> by_tactics = 4. Proof. by []. Qed.""",
+}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "noticed"),
+    [
+        ("model", "n + n", "n + n + 0", True),  # two steps away, in another file
+        ("model", "left_one : R", "left_one : nat", True),  # the field of a record
+        ("model", "(x = y)", "(x <> y)", True),  # a notation
+        ("about", "twice 2", "twice 3", True),
+        ("about", "exact 4. Defined", "exact 5. Defined", True),  # a proof that is a definition
+        ("model", "idle (n : nat) := n", "idle (n : nat) := 0", False),
+        ("model", "helper : 1 = 1", "helper : 2 = 2", False),
+        ("about", "4. Proof. by []. Qed", "4. Proof. done. Qed", False),
+        ("about", "Definition four", "(* in words *) Definition   four", False),
+    ],
+)
+def test_a_definition_in_a_statement_is_noticed(
+    file: str, old: str, new: str, noticed: bool
+) -> None:
+    assert old in TWO_FILES[file]
+    changed = TWO_FILES | {file: TWO_FILES[file].replace(old, new)}
+    before = definitions_digest(TWO_FILES, "about", "t")
+    assert (definitions_digest(changed, "about", "t") != before) == noticed
 
 
 # --- the tool can fail ----------------------------------------------------------

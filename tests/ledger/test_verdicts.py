@@ -132,7 +132,7 @@ def test_evidence_for_no_words_or_others_decides_nothing(
 ) -> None:
     for kind in ("A", "E", "I", "T"):
         item = replace(evidence(grade, measured="reproduced"), statement=statement)
-        assert verdicts.judge(claim(kind), [item]) == ("open", None)  # type: ignore[arg-type]
+        assert verdicts.judge(claim(kind), [item]) == ("open", None)
 
 
 def test_a_kernel_proof_of_a_part_only_supports() -> None:

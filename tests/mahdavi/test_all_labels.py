@@ -11,7 +11,7 @@ from flint import fmpz_mat, nmod_mat
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory.numbers.primes import MERSENNE_61
 
@@ -63,6 +63,11 @@ def features_modulo(n: int, d: int, P: int, r: int, T: int, draw: Random) -> nmo
     return nmod_mat(fmpz_mat(rows), p)
 
 
+def independent(features: nmod_mat, n: int, d: int, H: int, r: int) -> bool:
+    """Whether there are as many examples as are memorized, and their features are independent."""
+    return bool(features.rank() == features.nrows() == memorized(n, d, H, r))
+
+
 @pytest.mark.claim(
     "lemmax/all-labels-capacity",
     grade="property",
@@ -77,7 +82,8 @@ def test_features_of_pairs_are_independent(sample: Sample, draw: Random) -> None
     n, P = draw.randint(2, d), draw.randint(1, 3)
     r = draw.randint(1, n - 1)
     T = P * r * d
-    sample(features_modulo(n, d, P, r, T, draw).rank() == T == memorized(n, d, 2 * P, r))
+    features = features_modulo(n, d, P, r, T, draw)
+    sample(independent, features, n, d, 2 * P, r, control=(0 * features, n, d, 2 * P, r))
 
 
 @given(generators)

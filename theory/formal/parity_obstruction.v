@@ -2,6 +2,8 @@
    against: dana/corollary-1@14f0e7127168b46b (H = 0 with two associations; H = 1, d_h = 2 with four),
      by corollary_1_fails_without_heads, corollary_1_fails_with_one_head.
    against: dana/headline@2bbe39da271bc44f (every H), by theorem_1_memorization_fails.
+   against: dana/corollary-2@d326860268156dcb (T_0 = H d_h + d, where accuracy 1 is promised; every H),
+     by corollary_2_fails.
    against: dana/comparison-mahdavi-memorization@d242acc3e2ee7d51 (H = 2, d_h = 4),
      by comparison_with_earlier_capacity_fails.
    control: parity_of_H_bits_memorized.
@@ -186,6 +188,15 @@ have [P [y [cP yP]]] := associations_not_memorized H (2 ^ H.+1 - H) 1.
 exists P, y; split=> //; rewrite cP muln1 subnKC // ltnW //.
 by rewrite (leq_trans (ltn_expl H (isT : (1 < 2)%N))) // leq_exp2l.
 Qed.
+
+(* dana/corollary-2: with T_0 = H d_h + d sequences of one prior probability the
+   accuracy that is promised is 1, so that all of them would be memorized *)
+Corollary corollary_2_fails H :
+  exists (P : {set {ffun 'I_H.+2 -> 'I_2}}) (y : {ffun 'I_H.+2 -> 'I_2} -> 'I_2),
+    #|P| = (H * 1 + (2 ^ H.+1 - H))%N /\
+    forall A : aot R 2 H.+1 H (2 ^ H.+1 - H) 1,
+      ~ (forall t, t \in P -> memorizes exp A t (y t)).
+Proof. exact: theorem_1_memorization_fails. Qed.
 
 (* dana/corollary-1 (d = 2, T_0 = H d_h + 2) with no head and with one head *)
 Corollary corollary_1_fails_without_heads dh :
@@ -381,6 +392,7 @@ End Sharpness.
 Print Assumptions parity_obstruction.
 Print Assumptions associations_not_memorized.
 Print Assumptions theorem_1_memorization_fails.
+Print Assumptions corollary_2_fails.
 Print Assumptions corollary_1_fails_without_heads.
 Print Assumptions corollary_1_fails_with_one_head.
 Print Assumptions parity_of_H_bits_memorized.

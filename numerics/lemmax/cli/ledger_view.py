@@ -60,6 +60,9 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     for label, key in (
         ("Formally", "formal"),
         ("A consequence of it only", "consequence"),
+        ("A formula that proves it", "formula"),
+        ("A formula that refutes it", "counterformula"),
+        ("Its symbols", "symbols"),
         ("Informal", "informal"),
     ):
         if entry[key]:
@@ -85,7 +88,9 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
         if "formula" in item:
             console.print(Text(f"    for all {', '.join(item['symbols'])}: {item['formula']}"))
         if "count" in item:
-            console.print(Text(f"    {item['count']} decided"))
+            console.print(Text(f"    {item['count']} different instances decided"))
+        if "predicate" in item:
+            console.print(Text(f"    predicate: {item['predicate']}"))
         if "details" in item:
             console.print(Text(f"    {item['details']}"))
     for label, key in (

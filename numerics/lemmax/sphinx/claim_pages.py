@@ -7,6 +7,7 @@ import posixpath
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from lemmax.sphinx.bonds import earned, formally, repaired
 from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.sites import Site
 from lemmax.sphinx.words import DIRECTIONS, ORPHAN, SOURCES, Entry, badge, docname, heading
@@ -44,18 +45,7 @@ def claim_page(site: Site, entry: Entry) -> str:
     lines += readings(site, entry, origin)
     if entry["verdict"] == "stale":
         lines += ["The statement changed after the ledger was written: its verdict is due.", ""]
-    if entry["repaired_by"]:
-        repair = site.entries[entry["repaired_by"]]
-        lines += [
-            "## Repair",
-            "",
-            site.link(repair["id"], origin, heading(repair)),
-            "",
-            ":::{container} lx-statement",
-            markdown(repair["statement"]),
-            ":::",
-            "",
-        ]
+    lines += [*formally(site, entry, origin), *repaired(site, entry, origin)]
     if entry["kind"] != "D":
         lines += ["## Evidence", "", *_evidence(site, entry, origin)]
     for title, key in (("Rests on", "uses"), ("Used by", "used_by")):
@@ -99,6 +89,7 @@ def _evidence(site: Site, entry: Entry, origin: str) -> Iterator[str]:
         if "scope" in item:
             yield f"Scope: {markdown(item['scope'])}."
             yield ""
+        yield from earned(item)
         if "measured" in item or "details" in item:
             told = ", ".join(str(item[k]) for k in ("measured", "details") if k in item)
             yield f"{markdown(told)}"

@@ -18,7 +18,12 @@ from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory.certificates.writing import Certificate, sha256, to_json, write_certificate
 from lemmax.theory.ledger.coq import formal_sources, header
 from lemmax.theory.ledger.earning import Earned, carries
-from lemmax.theory.ledger.theorems import read_theorems, record_theorem
+from lemmax.theory.ledger.theorems import (
+    Recorded,
+    definitions_digest,
+    read_theorems,
+    record_theorem,
+)
 
 CHECKER = Path(__file__).resolve().parent.parent / "checker"
 
@@ -102,20 +107,28 @@ def kernel(request: pytest.FixtureRequest) -> Callable[..., None]:
         for formal in report.values():
             if not formal.accepted:
                 fail(item, f"{formal.name}.v is not accepted: {formal.message or formal.forbidden}")
-        recorded = read_theorems(places.theorems)
+        recorded, sources = read_theorems(places.theorems), formal_sources(places.formal)
         for theorem in theorems:
             known = {t.name: t for t in report[name].theorems}.get(theorem)
             if known is None or not known.closed:
                 fail(item, f"{name}.v does not prove {theorem}.")
+            now = Recorded(known.printed, definitions_digest(sources, name, theorem))
+            was = recorded.get(f"{name}.{theorem}")
             if request.config.getoption("--write-theorems"):
-                record_theorem(places.theorems, f"{name}.{theorem}", known.printed)
-            elif recorded.get(f"{name}.{theorem}") != known.printed:
+                record_theorem(places.theorems, f"{name}.{theorem}", now)
+            elif was is None or was.states != now.states:
                 fail(
                     item,
                     f"{name}.{theorem} states {known.printed}, which is not what "
                     f"{places.theorems.name} records: read it, and run with --write-theorems.",
                 )
-        for proved in header(formal_sources(places.formal)[name]):
+            elif was.definitions != now.definitions:
+                fail(
+                    item,
+                    f"{name}.{theorem} reads as before, but a definition in it changed since "
+                    f"{places.theorems.name} was written: read it, and run with --write-theorems.",
+                )
+        for proved in header(sources[name]):
             if proved.claim in marked_claims(item) and set(theorems) <= set(proved.theorems):
                 allowed = gatherer.catalogue[proved.claim].theorems
                 if allowed and not {f"{name}.{t}" for t in theorems} <= set(allowed):

@@ -126,8 +126,8 @@ def formal_folder() -> Path:
 
 
 @cache
-def strip_comments(text: str) -> str:
-    """The source without comments, which nest, and with every string emptied.
+def strip_comments(text: str, keep_strings: bool = False) -> str:
+    """The source without comments, which nest, and with every string emptied or kept.
 
     >>> strip_comments('a (* b (* c *) "*)" d *) e "Axiom" f')
     'a   e "" f'
@@ -142,8 +142,9 @@ def strip_comments(text: str) -> str:
             kept.append(" " if depth == 0 else "")
         elif text[position] == '"':
             end = text.find('"', position + 1)
-            position = len(text) if end < 0 else end + 1
-            kept.append("" if depth else '""')
+            start, position = position, len(text) if end < 0 else end + 1
+            string = text[start:position] if keep_strings else '""'
+            kept.append("" if depth else string)
         else:
             kept.append("" if depth else text[position])
             position += 1
