@@ -16,7 +16,7 @@ from lemmax.constructions.dana.one_relation import (
     rational_features,
     relation_memory,
 )
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.relations import suits
 from lemmax.theory.dana.transformer import AoT
@@ -88,6 +88,9 @@ def witness(t: Sequence, u: Sequence, G: tuple[int, ...], draw: Random) -> bool:
     return Z(t) == Z(u) == 0 and all(Z(x) != 0 for x in others) and a * d - b * c != 0
 
 
+OPPOSITE: tuple[Sequence, Sequence] = ((0, 0, 0), (1, 1, 0))
+
+
 def pairs_of(S: int) -> Iterator[tuple[Sequence, Sequence]]:
     yield from combinations(product((0, 1), repeat=S), 2)
 
@@ -111,7 +114,9 @@ def test_two_token_edges_have_a_rational_point(exhaust: Exhaust) -> None:
     def found(t: Sequence, u: Sequence, G: tuple[int, ...]) -> bool:
         return any(witness(t, u, G, draw) for _ in range(9))
 
-    assert exhaust(instances(), found) > 1000
+    # the control: two sequences of opposite bits are no edge
+    assert not is_edge(*OPPOSITE)
+    assert exhaust(instances(), found, control=(*OPPOSITE, ())) > 1000
 
 
 def test_two_token_pairs_that_are_no_edges_have_no_such_point() -> None:
@@ -306,6 +311,10 @@ def resisting(sequences: list[Sequence], N: int, H: int, seed: int) -> list[int]
     return labels
 
 
+def memorized(memory: Any, pairs: dict[Sequence, int]) -> bool:
+    return bool(memory.model.memorizes(pairs) and memory.margin > 0)
+
+
 @pytest.mark.claim(
     "lemmax/corollary-1-two-tokens",
     grade="property",
@@ -321,7 +330,9 @@ def test_corollary_1_two_tokens_on_labels_that_resist(sample: Sample) -> None:
         labels = resisting(sequences, 2, H, seed)
         if labels is not None:
             pairs = dict(zip(sequences, labels, strict=True))
-            sample(relation_memory(pairs, H, 2, seed=seed + 1).margin > 0, pairs)
+            memory = relation_memory(pairs, H, 2, seed=seed + 1)
+            wrong = {t: 1 - label for t, label in pairs.items()}
+            sample(memorized, memory, pairs, control=(memory, wrong))
 
 
 def test_corollary_1_two_tokens_has_a_certificate(certify: Certify) -> None:
@@ -351,6 +362,11 @@ def test_one_head_on_squares_has_one_sign_pattern() -> None:
             assert v[0] * v[1] < 0
 
 
+def shows_rank(model: AoT, sequences: list[Sequence], rank: int) -> bool:
+    """Whether a prime shows this rank of the features from below."""
+    return aot_rank(model, sequences).lower == rank
+
+
 @pytest.mark.claim(
     "lemmax/two-token-feature-rank",
     grade="property",
@@ -376,8 +392,9 @@ def test_two_token_feature_rank(sample: Sample) -> None:
     for sequences in cases:
         H = draw.randint(1, 4)
         K = len({t[-1] for t in sequences})
-        rank = aot_rank(models[len(sequences[0]), H], sequences).lower
-        sample(rank == min(len(sequences), 2 * H + min(2, K)), (H, sequences))
+        model = models[len(sequences[0]), H]
+        rank = min(len(sequences), 2 * H + min(2, K))
+        sample(shows_rank, model, sequences, rank, control=(model, sequences, rank + 1))
 
 
 def test_merged_tokens_have_the_features_of_two() -> None:

@@ -2,6 +2,7 @@
 
 from itertools import product
 from random import Random
+from typing import Any
 
 import pytest
 from flint import fmpq, fmpq_mat
@@ -11,7 +12,7 @@ from lemmax.constructions.dana.one_relation import (
     rational_features,
     relation_memory,
 )
-from lemmax.pytest_plugin.fixtures import Sample
+from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.relations import suits
@@ -60,6 +61,10 @@ def test_pairs_have_full_rank_unless_too_many_are_constant() -> None:
         assert full == (K >= 2 and constant <= H + 2)
 
 
+def memorized(memory: Any, pairs: dict[Sequence, int]) -> bool:
+    return bool(memory.model.memorizes(pairs) and memory.margin > 0)
+
+
 @pytest.mark.claim(
     "lemmax/corollary-1-pairs",
     grade="property",
@@ -73,7 +78,9 @@ def test_corollary_1_pairs_with_one_last_token(sample: Sample) -> None:
         sequences: list[Sequence] = [(i, 0) for i in range(2 * H + 2)]
         labels = resisting(sequences, 2 * H + 2, H, seed) or [draw.randrange(3) for _ in sequences]
         pairs = dict(zip(sequences, labels, strict=True))
-        sample(relation_memory(pairs, H, 2, seed=seed + 1).margin > 0, pairs)
+        memory = relation_memory(pairs, H, 2, seed=seed + 1)
+        wrong = {t: (label + 1) % 3 for t, label in pairs.items()}
+        sample(memorized, memory, pairs, control=(memory, wrong))
 
 
 def test_constant_pairs_are_their_own_points() -> None:
@@ -115,6 +122,14 @@ def test_constant_pairs_are_their_own_points() -> None:
 # --- spread last tokens --------------------------------------------------------------------------
 
 
+ONE_LAST_TOKEN: list[Sequence] = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]
+
+
+def full_rank(sequences: list[Sequence], N: int, H: int, seed: int) -> bool:
+    """Whether a prime shows that the features of 2H + 2 sequences are independent."""
+    return modular_rank(sequences, N, H, seed) == 2 * H + 2
+
+
 @pytest.mark.claim(
     "lemmax/corollary-1-spread",
     grade="property",
@@ -131,7 +146,7 @@ def test_corollary_1_spread_last_tokens_have_full_rank(sample: Sample) -> None:
         sequences = draw.sample(everything, 2 * H + 2)
         counts = [sum(t[-1] == j for t in sequences) for j in range(N)]
         if max(counts) <= H + 1:
-            sample(modular_rank(sequences, N, H, tried) == 2 * H + 2, sequences)
+            sample(full_rank, sequences, N, H, tried, control=(ONE_LAST_TOKEN, 2, 1, 0))
             tried += 1
 
 

@@ -4,7 +4,6 @@ import json
 from collections.abc import Callable
 
 import pytest
-import z3
 from flint import arb, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
@@ -276,8 +275,7 @@ def test_scales_that_a_threshold_needs() -> None:
             assert odds.log() <= arb(c * (max(row) - min(row))) + arb("1e-12")
 
 
-@pytest.mark.claim("wong/threshold-largest-weak", statement="278986e940f191d3")
+@pytest.mark.claim("wong/threshold-largest-weak", statement="f03f22c87ea98849")
 def test_a_probability_above_one_half_is_a_largest_one(symbolic: Symbolic) -> None:
     """p_t, p_s and what the others have together are free, and so is the threshold."""
-    p, q, rest, tau = z3.Reals("p q rest tau")
-    symbolic.proves(p >= q, p >= 0, q >= 0, rest >= 0, p + q + rest == 1, 2 * tau >= 1, p >= tau)
+    symbolic.decide("wong/threshold-largest-weak")

@@ -205,7 +205,11 @@ def _for_z3(conclusion: ast.expr, formula: Formula) -> tuple[Any, list[Any]]:
 
     words = {"number": z3.RealVal, "not": z3.Not, "and": z3.And, "or": z3.Or, "det": _of_rows}
     values = {name: z3.Real(name) for name in formula.symbols}
-    return _value(conclusion, values, words), _assumed(formula, names_in(conclusion))
+    linked, before = names_in(conclusion), set[str]()
+    while linked != before:  # what is assumed of other symbols is nothing to this conclusion
+        before = linked
+        linked = linked.union(*(names_in(a) for a in formula.assumptions if names_in(a) & linked))
+    return _value(conclusion, values, words), _assumed(formula, linked)
 
 
 def _assumed(formula: Formula, symbols: Collection[str]) -> list[Any]:

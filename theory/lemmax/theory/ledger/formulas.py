@@ -5,8 +5,8 @@ One syntax with formal statements::
     given a, b: real; assume a > 0 and b > 0; conclude (a + b)**2 > a**2 + b**2
 
 Numbers, symbols, ``+ - * / **``, comparisons, ``and``, ``or``, ``not`` and the words of
-:data:`WORDS`. What is concluded is a conjunction, and every symbol occurs in it. Here formulas are
-read; :mod:`lemmax.pytest_plugin.symbolic` has them decided.
+:data:`WORDS`. What is concluded is a conjunction, and every symbol occurs somewhere. Here formulas
+are read; :mod:`lemmax.pytest_plugin.symbolic` has them decided.
 """
 
 from __future__ import annotations
@@ -72,9 +72,9 @@ def read_formula(text: str) -> Formula:
                 raise FormulaError(
                     f"the conclusion {ast.unparse(conclusion)!r} compares a thing with itself"
                 )
-    idle = set(symbols).difference(*map(names_in, conclusions))
+    idle = set(symbols).difference(*map(names_in, (*assumptions, *conclusions)))
     if idle:
-        raise FormulaError(f"the conclusion does not depend on {min(idle)!r}")
+        raise FormulaError(f"the formula does not depend on {min(idle)!r}")
     return Formula(told, symbols, assumptions, conclusions)
 
 
