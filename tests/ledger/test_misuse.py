@@ -515,6 +515,62 @@ OTHER = [5, 6, 7]
 def test_it(measure):
     measure(lambda data: [Judgement(sum(OTHER))], [1, 2, 3])
 """,
+    "an earning that a test types": """
+@pytest.mark.claim("x/instance", scope="all", grade="universal", @instance@)
+def test_it(request):
+    from lemmax.pytest_plugin.earnings import earn
+    from lemmax.theory.ledger.earning import Earned
+    earn(request.node, Earned("universal", count=9, scope="all"))
+""",
+    "a fixture with the name of ours": """
+@pytest.fixture
+def exhaust(request):
+    from lemmax.pytest_plugin.earnings import earn
+    from lemmax.theory.ledger.earning import Earned
+    return lambda: earn(request.node, Earned("universal", count=9, scope="all"))
+
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust()
+""",
+    "a predicate that says no only once": """
+calls = []
+def later(n):
+    calls.append(n)
+    return len(calls) > 1
+
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    exhaust([1, 2], later, control=3)
+""",
+    "a property that says no only once": """
+calls = []
+def later(n):
+    calls.append(n)
+    return len(calls) > 1
+
+@pytest.mark.claim("x/other", scope="all", @other@)
+def test_it(sample):
+    for n in range(9):
+        sample(later, n, control=10)
+""",
+    "a failure swallowed whatever it is": """
+@pytest.mark.claim("x/instance", scope="all", @instance@)
+def test_it(exhaust):
+    try:
+        exhaust([1, 2], lambda n: n == 1, control=0)
+    except BaseException:
+        pass
+    exhaust([1], lambda n: n == 1, control=0)
+""",
+    "a solver that is patched": """
+@pytest.mark.claim("x/other", @other@)
+def test_it(symbolic, monkeypatch):
+    import z3
+    x = z3.Real("x")
+    monkeypatch.setattr(z3.Solver, "check", lambda self, *a: z3.unsat)
+    symbolic.proves(x > 5)
+""",
 }
 # Nothing ran, or what ran is not evidence: pytest itself has no reason to fail.
 QUIET = (

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import asdict, replace
 from typing import Any, cast
 
 import pytest
 
-from lemmax.pytest_plugin.earnings import EARNED, FAILED, MARKED
+from lemmax.pytest_plugin.earnings import MARKED, earned_by, failures_of
 from lemmax.pytest_plugin.pages import ProofItem
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_text
@@ -124,8 +124,8 @@ class Gatherer:
         report.user_properties = [
             *((key, value) for key, value in report.user_properties if key not in own),
             *((_MARKED, fields) for fields in item.stash.get(MARKED, [])),
-            *((_EARNED, asdict(earned)) for earned in _summed(item.stash.get(EARNED, []))),
-            *((_FAILED, sentence) for sentence in item.stash.get(FAILED, [])),
+            *((_EARNED, asdict(earned)) for earned in _summed(earned_by(item))),
+            *((_FAILED, sentence) for sentence in failures_of(item)),
         ]
         return report
 
@@ -313,7 +313,7 @@ def _earned(fields: dict[str, Any]) -> Earned:
     return Earned(**values)
 
 
-def _summed(earned: list[Earned]) -> list[Earned]:
+def _summed(earned: Sequence[Earned]) -> list[Earned]:
     """Counts of the same kind as one: a property of 100 examples is one line, not a hundred."""
     pieces: dict[Earned, int] = {}
     for item in earned:

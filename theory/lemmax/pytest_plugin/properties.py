@@ -32,11 +32,17 @@ class Decided:
         if ignored:
             fail(item, f"The predicate does not read its argument {ignored[0]}.")
         self.control = _arguments(control)
-        verdict = _verdict(predicate, self.control)
-        if verdict is not False:
-            fail(item, f"The predicate says {verdict!r} of the control {_short(control)}.")
+        self.refuses(predicate)
         self.text = text_of(predicate)
         self.seen: set[object] = set()
+
+    def refuses(self, predicate: Predicate) -> None:
+        """Fail unless the predicate is False of the control, now as before."""
+        verdict = _verdict(predicate, self.control)
+        if verdict is not False:
+            fail(
+                self._item, f"The predicate says {verdict!r} of the control {_short(self.control)}."
+            )
 
     def ask(self, predicate: Predicate, arguments: tuple[Any, ...], told: object = None) -> bool:
         """Fail unless the predicate is True; whether the instance is a new one."""
@@ -49,6 +55,8 @@ class Decided:
         key = tuple(map(_key, arguments))
         new = key not in self.seen
         self.seen.add(key)
+        if new and len(self.seen) == 2:
+            self.refuses(predicate)  # again: it may remember that it was asked
         return new
 
 
@@ -142,6 +150,7 @@ def exhaust(request: pytest.FixtureRequest) -> Callable[..., int]:
                 ranges = None
         if not count:
             fail(item, "There was no instance to decide.")
+        decided.refuses(predicate)
         scope = None
         if ranges:
             told = (f"{n} = {a}..{b}" for n, (a, b) in zip(names, ranges, strict=False))
