@@ -163,6 +163,17 @@ def table_divergence(model: AoT, sequences: Any, table: Table) -> arb:
     return total
 
 
+@pytest.mark.parametrize(("a", "share"), [(5, "0.8"), (50, "0.97"), (500, "0.997")])
+def test_no_smaller_constant_bounds_divergences(a: int, share: str) -> None:
+    """p = softmax(-a, a) against softmax(b, -b), b = a²: the quotient comes near one."""
+    b = a * a
+    with ctx.workprec(4000):
+        p, near = 1 / (1 + arb(2 * a).exp()), (1 + arb(-2 * b).exp()).log()
+        reached = p * (p.log() + near) + (1 - p) * ((1 - p).log() + 2 * b + near)
+        assert reached > (1 - arb(-2 * a).exp()) * 2 * b - arb.const_log2()
+        assert arb(share) < reached / (2 * (a + b)) < 1
+
+
 def orthonormal_rows(draw: random.Random, m: int, n: int) -> fmpq_mat:
     """Rational rows by Cayley's transform (I - A)(I + A)⁻¹ of a skew-symmetric matrix."""
     skew = [[0] * n for _ in range(n)]
