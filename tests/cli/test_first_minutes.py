@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import re
@@ -10,10 +11,12 @@ import sys
 from pathlib import Path
 
 import pytest
+from rich.console import Console
 
 from lemmax.cli import main
 from lemmax.cli.machine import advice
 from lemmax.cli.plain_text import formula_text, plain_text
+from lemmax.cli.terminal import stopwatch
 from lemmax.theory import Database, __version__, tensor_rank
 from lemmax.theory.ledger.claims import load_claims
 
@@ -86,6 +89,14 @@ def test_how_a_file_was_read_is_told(
     status, out, _ = lemmax(capsys, "rank", str(triples), "--json", "--format", "table")
     assert json.loads(out)["facts"] == 4
     assert lemmax(capsys, "rank", str(triples), "--format", "wide")[0] == 2
+
+
+def test_the_time_that_is_left_is_readable_on_a_narrow_terminal() -> None:
+    narrow = Console(file=io.StringIO(), force_terminal=True, width=60)
+    with stopwatch("Bounding the rank of a database with a very long description", 36, narrow):
+        pass
+    assert isinstance(narrow.file, io.StringIO)
+    assert "0 s, at most 36 s left: Bounding the rank" in narrow.file.getvalue()
 
 
 def test_recall_says_what_is_no_fact(

@@ -11,6 +11,7 @@ import typer
 
 from lemmax.cli.terminal import AsJson, console, say, stopwatch
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.shown import counted
 
 if TYPE_CHECKING:
     from lemmax.theory.facts.database import Database
@@ -78,7 +79,7 @@ def compile_(
     _writable(output)
     threshold = checked_threshold(tau)
     db, how = read_facts(facts, format_)
-    with stopwatch(how):
+    with stopwatch(f"Compiling {counted(len(db), 'fact')}"):
         compiled: CompiledDatabase | CompiledByCodes
         if dtype is None:
             compiled = compile_database(db, threshold)
@@ -203,7 +204,8 @@ def rank(
     over, limit = known_field(field), None if seconds is None else usable_seconds(seconds)
     given = None if decomposition is None else read_decomposition(decomposition)
     db, how = read_facts(facts, format_)
-    with stopwatch(how, limit):
+    stop = "" if limit else " (--seconds N stops with the best so far)"
+    with stopwatch(f"Bounding the rank of {counted(len(db), 'fact')}{stop}", limit):
         result = tensor_rank(db, over, seconds=limit)
     if given is not None:
         result = result.with_decomposition(given)

@@ -31,23 +31,26 @@ def working(what: str) -> Status:
 
 
 @contextlib.contextmanager
-def stopwatch(what: str, seconds: float | None = None) -> Iterator[None]:
+def stopwatch(
+    what: str, seconds: float | None = None, err: Console | None = None
+) -> Iterator[None]:
     """On a terminal, how long something has taken, and how much of its time is left."""
     from rich import progress
+    from rich.table import Column
     from rich.text import Text
 
-    class Left(progress.ProgressColumn):
+    class Time(progress.ProgressColumn):
         max_refresh = 0.5
 
         def render(self, task: progress.Task) -> Text:
-            left = max(0, round((seconds or 0) - (task.elapsed or 0)))
-            return Text("" if seconds is None else f", at most {left} s left", "cyan")
+            elapsed = round(task.elapsed or 0)
+            left = "" if seconds is None else f", at most {max(0, round(seconds) - elapsed)} s left"
+            return Text(f"{elapsed} s{left}: {what}", "cyan")
 
-    err = Console(stderr=True)
-    columns = (progress.SpinnerColumn(), progress.TextColumn(what))
-    elapsed = (progress.TimeElapsedColumn(), progress.TextColumn("elapsed"), Left())
+    err = Console(stderr=True) if err is None else err
+    line = Time(table_column=Column(no_wrap=True, overflow="ellipsis"))  # cut where it says what
     with progress.Progress(
-        *columns, *elapsed, console=err, transient=True, disable=not err.is_terminal
+        progress.SpinnerColumn(), line, console=err, transient=True, disable=not err.is_terminal
     ) as bar:
         bar.add_task(what, total=None)
         yield
