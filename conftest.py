@@ -84,6 +84,11 @@ def steps(words: tuple[str, ...]) -> frozenset[str]:
     return frozenset(files)
 
 
+def is_evidence(path: Path, name: str) -> bool:
+    """Whether a file can hold evidence: a marker for a claim, or a step of a proof."""
+    return "mark.claim" in text_of(path) or name in steps(("",))
+
+
 def can_hold(path: Path, words: tuple[str, ...]) -> bool:
     """Whether a file can hold a test whose name has one of the words."""
     name = path.relative_to(ROOT).as_posix()
@@ -189,6 +194,8 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
         return None
     words = sought(config)
     if words and not can_hold(path, words) and name not in steps(words):
+        return True
+    if config.getoption("--evidence") and path.suffix == ".py" and not is_evidence(path, name):
         return True
     lacking = missing(path) if path.suffix == ".py" else None
     if lacking is None:

@@ -28,6 +28,7 @@ extensions = [
     "sphinx.ext.mathjax",
     "sphinxcontrib.bibtex",
     "reference",
+    "speed",
     "example",
     "paragraphs",
     "lemmax.sphinx",
@@ -49,7 +50,7 @@ suppress_warnings = [
 nb_execution_mode = "cache"
 nb_execution_cache_path = str(HERE / "_build" / ".jupyter_cache")
 nb_execution_raise_on_error = True
-nb_execution_timeout = 120
+nb_execution_timeout = 300  # a machine may be busy
 nb_merge_streams = True
 nb_number_source_lines = False
 

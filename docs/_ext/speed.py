@@ -1,0 +1,77 @@
+"""What Sphinx does for each page anew, done once: sidebars, names of Python, what it remembers.
+
+With hundreds of pages these were most of the time of a build. The pages do not change.
+"""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import PurePosixPath
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.domains.python import ObjectEntry, PythonDomain
+from sphinx.environment import BuildEnvironment
+
+
+class IndexedPython(PythonDomain):
+    """The Python domain with an index of last names: ``int`` is not sought among all objects."""
+
+    @cached_property
+    def last_names(self) -> frozenset[str]:
+        """The last part of every name that is documented."""
+        return frozenset(name.rpartition(".")[2] for name in self.objects)
+
+    def find_obj(
+        self,
+        env: BuildEnvironment,
+        modname: str,
+        classname: str,
+        name: str,
+        type: str | None,
+        searchmode: int = 0,
+    ) -> list[tuple[str, ObjectEntry]]:
+        """The objects that a name may mean; every one of them ends with its last part."""
+        if name.removesuffix("()").rpartition(".")[2] not in self.last_names:
+            return []
+        return super().find_obj(env, modname, classname, name, type, searchmode)
+
+
+def share_sidebars(app: Sphinx, env: BuildEnvironment) -> None:
+    """Pages that no toctree names have the sidebar of their folder: it is drawn once."""
+    builder: Any = app.builder
+    if not hasattr(builder, "_get_local_toctree"):
+        return
+    draw = builder._get_local_toctree
+    listed = {page for pages in env.toctree_includes.values() for page in pages}
+    drawn: dict[object, str] = {}
+
+    def sidebar(page: str, collapse: bool = True, **options: Any) -> str:
+        if page in listed or page == env.config.root_doc:
+            return str(draw(page, collapse=collapse, **options))
+        key = PurePosixPath(page).parent, collapse, tuple(sorted(options.items()))
+        if key not in drawn:
+            drawn[key] = draw(page, collapse=collapse, **options)
+        return drawn[key]
+
+    builder._get_local_toctree = sidebar
+
+
+def forget_parsers(app: Sphinx, doctree: nodes.document) -> None:
+    """A page remembers no document but its own.
+
+    Nodes that autodoc makes inside of Markdown point to the document of their parser, and through
+    it to the whole environment, which was then written to disk with every page.
+    """
+    for node in doctree.findall():
+        if node.document is not doctree:
+            node.document = doctree
+
+
+def setup(app: Sphinx) -> dict[str, Any]:
+    """Register them."""
+    app.add_domain(IndexedPython, override=True)
+    app.connect("doctree-read", forget_parsers)
+    app.connect("env-check-consistency", share_sidebars)
+    return {"parallel_read_safe": True, "parallel_write_safe": True}
