@@ -31,6 +31,23 @@ def collected(*arguments: str) -> tuple[set[str], str]:
     ]
 
 
+def root_conftest(config: pytest.Config) -> Any:
+    return next(
+        plugin
+        for plugin in config.pluginmanager.get_plugins()
+        if getattr(plugin, "__file__", None) == str(ROOT / "conftest.py")
+    )
+
+
+def test_evidence_stands_in_files_that_verify_opens(request: pytest.FixtureRequest) -> None:
+    """All that was collected in this run; a file without evidence is left closed."""
+    is_evidence = root_conftest(request.config).is_evidence
+    for item in request.session.items:
+        if item.get_closest_marker("claim") is not None:
+            assert is_evidence(item.path, item.path.relative_to(ROOT).as_posix()), item.nodeid
+    assert not is_evidence(Path(__file__), "tests/test_selection.py")
+
+
 @pytest.fixture(scope="module")
 def everything() -> set[str]:
     return collected()[0]
@@ -52,11 +69,7 @@ def everything() -> set[str]:
 def test_files_are_left_closed_only_for_kinds_of_statements(
     expression: str, words: tuple[str, ...], pytestconfig: pytest.Config
 ) -> None:
-    conftest: Any = next(
-        plugin
-        for plugin in pytestconfig.pluginmanager.get_plugins()
-        if getattr(plugin, "__file__", None) == str(ROOT / "conftest.py")
-    )
+    conftest = root_conftest(pytestconfig)
 
     class Config:
         option = SimpleNamespace(keyword=expression)
