@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from lemmax.constructions import compile_database
-from lemmax.theory import Database
+from lemmax.theory import Database, tensor_rank
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Contradiction
 
@@ -38,3 +38,9 @@ def test_frames_that_are_no_function_are_refused_with_their_rows() -> None:
         Database.of(pl.DataFrame(twice))
     with pytest.raises(LemmaxError, match="row 2: a fact with an empty cell"):
         Database.of(pl.DataFrame(TRIPLES | {"o": ["x", None, "y"]}))
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame(TRIPLES), pl.DataFrame(TRIPLES)], ids=["pd", "pl"])
+def test_the_rank_of_a_frame_is_that_of_its_facts(frame: object) -> None:
+    rank = tensor_rank(frame)
+    assert rank.in_words() == tensor_rank(Database(FACTS)).in_words()

@@ -11,6 +11,8 @@ import numpy as np
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
+from lemmax.theory.facts.database import Database
+from lemmax.theory.facts.frames import is_frame
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.interval import Interval
 from lemmax.theory.tensors.arrays import Array, tensor_array
@@ -172,8 +174,8 @@ def tensor_rank(
     Parameters
     ----------
     db_or_array
-        A :class:`~lemmax.theory.facts.database.Database`, or anything that numpy reads as a
-        three-dimensional array of integers.
+        A :class:`~lemmax.theory.facts.database.Database`, a pandas or polars frame of facts, or
+        anything that numpy reads as a three-dimensional array of integers.
     field
         ``"Q"``, ``"R"`` or ``"C"``: the rank depends on it.
     seconds
@@ -213,6 +215,8 @@ def tensor_rank(
     known_field(field)
     start = time.monotonic()
     deadline = None if seconds is None else start + usable_seconds(seconds)
+    if is_frame(db_or_array):
+        db_or_array = Database.from_frame(db_or_array)
     array = tensor_array(db_or_array)
     names = None
     if all(hasattr(db_or_array, part) for part in ("keys", "queries", "values", "tensor")):
