@@ -20,7 +20,6 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
@@ -135,8 +134,11 @@ def layout_of(code: Code, queries: int) -> Layout:
 def fact_numbers(db: Database) -> Integers:
     """The facts as rows of token numbers."""
     index = dict(zip(db.tokens, range(len(db.tokens)), strict=True))
-    tokens = map(index.__getitem__, chain.from_iterable(db.triples))
-    return np.fromiter(tokens, dtype=np.int64, count=3 * len(db)).reshape(-1, 3)
+    numbers = np.empty((len(db), 3), dtype=np.int64)
+    for part, (tokens, own) in enumerate(db.columns):
+        numbered = np.fromiter(map(index.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+        numbers[:, part] = numbered[np.frombuffer(own, dtype=np.int64)]
+    return numbers
 
 
 def by_codes(
