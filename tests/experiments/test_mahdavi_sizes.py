@@ -33,6 +33,20 @@ def test_data_older_than_the_limits_decide_nothing(name: str, claim: str) -> Non
     assert "older than the limits" in judgement.sentence
 
 
+@pytest.mark.claim("mahdavi/linear-in-heads", grade="empirical", statement="7789d8fc498b3d46")
+def test_memorization_grows_linearly_in_the_heads(
+    recorded_rows_of: RowsOf, measure: Measure
+) -> None:
+    measure(*recorded_rows_of("mahdavi-heads"))
+
+
+@pytest.mark.claim("mahdavi/head-dimension", grade="empirical", statement="5985abbf6a02fd50")
+def test_memorization_grows_with_the_head_dimension_up_to_n(
+    recorded_rows_of: RowsOf, measure: Measure
+) -> None:
+    measure(*recorded_rows_of("mahdavi-dh"))
+
+
 @pytest.mark.claim("mahdavi/monotone-in-context", grade="empirical", statement="6b03dba53de04f96")
 def test_memorization_grows_with_the_context(recorded_rows_of: RowsOf, measure: Measure) -> None:
     measure(*recorded_rows_of("mahdavi-context"))

@@ -8,7 +8,6 @@ import os
 import re
 import shutil
 import subprocess
-from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -96,8 +95,7 @@ source = "text"
 def test_a_letter_from_another_project(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text(CLAIMS, encoding="utf-8")
     against = Evidence("mine/lemma", "certified", "against", "t.py::t")
-    claims = load_claims([tmp_path / "claims.toml"])
-    ledger = build_ledger(claims, [replace(against, statement=claims["mine/lemma"].digest)])
+    ledger = build_ledger(load_claims([tmp_path / "claims.toml"]), [against])
     (tmp_path / "ledger.json").write_text(to_json(ledger), encoding="utf-8")
     places = ([tmp_path / "claims.toml"], tmp_path / "ledger.json")
     with pytest.raises(LemmaxError, match=r"no words on mine/lemma: its claim has no quote\."):

@@ -69,8 +69,10 @@ class AttentionData:
 class AssumptionReport:
     """One layer. Everything but the ``float*`` and ``sampled_*`` fields is exact.
 
-    The least singular value, over the queries and over each context, is what rounding would have to
-    reach before it could have made the rank: compare it with the error of the forward pass.
+    The least singular value, over random sets of n queries and over each context, is what rounding
+    would have to reach before it could have made the rank: compare it with the error of the forward
+    pass. All queries together say less: where layer normalisation puts them on a hyperplane, their
+    rank beyond d is the rounding's.
     """
 
     name: str
@@ -186,7 +188,7 @@ def check_assumptions(
         kruskal.upper,
         int(np.linalg.matrix_rank(single)),
         sampled_share(single, n, samples, seed),
-        _least_singular_value([chosen, *data.contexts[:looked]]),
+        _least_singular_value([*sampled(chosen, n, samples, seed), *data.contexts[:looked]]),
         **(rank_of_features(data, examples) if data.heads else {}),
     )
 
@@ -220,14 +222,16 @@ def stored_layer(data: AttentionData, examples: int | None = None) -> MultiHead:
 
 def sampled_share(vectors: NDArray[np.float32], k: int, samples: int, seed: int) -> float:
     """The published test: the share of random sets of k vectors whose float32 rank is k."""
-    if k > len(vectors):
-        return 0.0
+    sets = sampled(vectors, k, samples, seed)
+    return sum(int(np.linalg.matrix_rank(M) == k) for M in sets) / samples
+
+
+def sampled(vectors: Array, k: int, samples: int, seed: int) -> list[Array]:
+    """Random sets of k vectors; all of them, once, where there are not more than k."""
+    if k >= len(vectors):
+        return [vectors]
     draw = np.random.default_rng(seed)
-    hits = 0
-    for _ in range(samples):
-        subset = draw.choice(len(vectors), size=k, replace=False)
-        hits += int(np.linalg.matrix_rank(vectors[subset]) == k)
-    return hits / samples
+    return [vectors[draw.choice(len(vectors), size=k, replace=False)] for _ in range(samples)]
 
 
 def _least_singular_value(matrices: Sequence[Array]) -> float:

@@ -20,8 +20,8 @@ from lemmax.numerics.training.recipes import recipe
 
 TEXT = recipe("dana-text")
 TWICE = 2  # the text trains each model twice
-HEADS = Study(
-    "dana-text-heads", TEXT, repeated([as_coded(N, 10, 10, H) for H in HEAD_COUNTS], 1, TWICE)
+HEADS = Study(  # three more repetitions: two left open whether the curve is straight
+    "dana-text-heads", TEXT, repeated([as_coded(N, 10, 10, H) for H in HEAD_COUNTS], 1, 5)
 )
 HEAD_DIMENSION = Study(
     "dana-text-head-dimension",

@@ -212,7 +212,11 @@ EXPERIMENTS = {
     e.name: e
     for e in (
         Experiment(
-            "dana-fig1a", "Accuracy against H", (HEADS, HEADS_SHARED), judge_heads, draw_heads
+            "dana-fig1a",
+            "Accuracy against H",
+            (HEADS, HEADS_SHARED, appendix.HEADS_AT),
+            judge_heads,
+            draw_heads,
         ),
         Experiment(
             "dana-fig1b",

@@ -252,7 +252,11 @@ EXPERIMENTS = {
     e.name: e
     for e in (
         Experiment(
-            "mahdavi-heads", "Memorized against H", (HEADS,), judge_heads, _draw(HEADS, "H", False)
+            "mahdavi-heads",
+            "Memorized against H",
+            (HEADS, HEADS_AGAIN),
+            judge_heads,
+            _draw(HEADS, "H", False),
         ),
         Experiment(
             "mahdavi-context",
@@ -264,7 +268,7 @@ EXPERIMENTS = {
         Experiment(
             "mahdavi-dh",
             "Memorized against d_h",
-            (HEAD_DIMENSION,),
+            (HEAD_DIMENSION, HEAD_DIMENSION_AGAIN),
             judge_head_dimension,
             _draw(HEAD_DIMENSION, "d_h", True),
         ),
