@@ -618,10 +618,10 @@ def test_taylor_kl_is_no_multiple_of_the_norm(symbolic: Symbolic) -> None:
 @pytest.mark.parametrize("k", [10, 100, 1000])
 def test_lemma_4_logits_may_grow_at_any_speed(k: int, exponential: bool) -> None:
     """π = (½, ½, 0), f_δ = (δ, 0, -1/δ³) or (δ, 0, -e^(1/δ)): log ratios in [δ/4, δ], and a range
-    that is k² times log(1/δ). One row of E for all sequences, so d = 1 is enough."""
+    above k² log(1/δ). One row of E for all sequences, so d = 1 is enough."""
     delta = fmpq(1, k)
     with ctx.workprec(4000):
-        logits = [arb(delta), arb(0), -arb(k).exp() if exponential else -arb(k) ** 3]
+        logits = [arb(delta), arb(0), -arb(k).exp() if exponential else -(arb(k) ** 3)]
         total = sum((z.exp() for z in logits), arb(0))
         for z in logits[:2]:
             ratio = abs((arb(fmpq(1, 2)) * total / z.exp()).log())
