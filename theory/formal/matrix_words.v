@@ -68,3 +68,7 @@ Qed.
 
 Definition product (R : realFieldType) p k q (A : 'M[R]_(p, k)) (B : 'M[R]_(k, q)) : 'M[R]_(p, q) :=
   A *m B.
+
+(* 1 where a comparison holds, else 0 *)
+Definition indicator (R : realFieldType) (b : bool) : R := b%:R.
+Arguments indicator R b : clear implicits.

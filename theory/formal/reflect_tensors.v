@@ -200,6 +200,8 @@ Definition rank_hint := (nat * Z * seq nat * seq nat * seq (seq Z) * above)%type
 Definition hinted p q (M : rmat) (h : rank_hint) :=
   let: (r, pr, rs, cs, Nt, up) := h in rrank_check p q r M pr rs cs Nt up.
 Definition hint_rank (h : rank_hint) : nat := h.1.1.1.1.1.
+Definition mk_hint (r : nat) (p : Z) (rs cs : seq nat) (Nt : seq (seq Z)) (up : above) : rank_hint :=
+  (r, p, rs, cs, Nt, up).
 Definition no_hint : rank_hint := (0%N, 0%bZ, [::], [::], [::], BySize).
 
 Lemma hintedE p q M h : hinted p q M h -> \rank (mden p q M) = hint_rank h.

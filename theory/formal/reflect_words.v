@@ -138,6 +138,28 @@ Proof. by move/(less_eqE ok); rewrite leNgt => /negP. Qed.
 Lemma neq_wordE w k a b : less m w k a b || less m w k b a -> ~ (den a = den b).
 Proof. by case/orP => /(lessE ok) lt e; rewrite e ltxx in lt. Qed.
 
+(* the smaller and the larger of two numbers, and comparisons that count as 0 or 1 *)
+Lemma min_left_wordE w k a b : less_eq m w k a b -> Num.min (den a) (den b) = den a.
+Proof. by move/(less_eqE ok)/min_l. Qed.
+Lemma min_right_wordE w k a b : less_eq m w k b a -> Num.min (den a) (den b) = den b.
+Proof. by move/(less_eqE ok)/min_r. Qed.
+Lemma max_left_wordE w k a b : less_eq m w k b a -> Num.max (den a) (den b) = den a.
+Proof. by move/(less_eqE ok)/max_l. Qed.
+Lemma max_right_wordE w k a b : less_eq m w k a b -> Num.max (den a) (den b) = den b.
+Proof. by move/(less_eqE ok)/max_r. Qed.
+Lemma indicator_le_true_wordE w k a b : less_eq m w k a b ->
+  indicator R (den a <= den b) = den (nat_real 1).
+Proof. by move/(less_eqE ok) ->; rewrite -nat_realE. Qed.
+Lemma indicator_le_false_wordE w k a b : less m w k b a ->
+  indicator R (den a <= den b) = den (nat_real 0).
+Proof. by move/(lessE ok); rewrite -nat_realE /indicator leNgt => ->. Qed.
+Lemma indicator_lt_true_wordE w k a b : less m w k a b ->
+  indicator R (den a < den b) = den (nat_real 1).
+Proof. by move/(lessE ok) ->; rewrite -nat_realE. Qed.
+Lemma indicator_lt_false_wordE w k a b : less_eq m w k b a ->
+  indicator R (den a < den b) = den (nat_real 0).
+Proof. by move/(less_eqE ok); rewrite -nat_realE /indicator ltNge => ->. Qed.
+
 (* arithmetic *)
 Lemma add_wordE a b : den a + den b = den (sadd a b). Proof. by rewrite den_sadd. Qed.
 Lemma mul_wordE a b : den a * den b = den (smul a b). Proof. by rewrite den_smul. Qed.

@@ -138,6 +138,27 @@ def factors(rows: Rows) -> tuple[Rows, Rows]:
     return left, base
 
 
+def relation(rows: Rows) -> list[int] | None:
+    """Integers, not all zero, with which the rows add up to zero; None if they are independent.
+
+    >>> relation(rows_of([["1", "1"], ["1", "0"], ["2", "2"]]))
+    [-2, 0, 1]
+    """
+    kept: list[tuple[int, list[Fraction], list[Fraction]]] = []
+    for i, row in enumerate(rows):
+        rest, own = list(row), [Fraction(i == j) for j in range(len(rows))]
+        for c, base, combination in kept:
+            if rest[c]:
+                f = rest[c] / base[c]
+                rest = [x - f * y for x, y in zip(rest, base, strict=True)]
+                own = [x - f * y for x, y in zip(own, combination, strict=True)]
+        column = next((j for j, x in enumerate(rest) if x), None)
+        if column is None:
+            return cleared([own])[1][0]
+        kept.append((column, rest, own))
+    return None
+
+
 def inverse(rows: Rows) -> Rows:
     """The inverse of a nonsingular square matrix.
 

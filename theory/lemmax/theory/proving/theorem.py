@@ -28,6 +28,8 @@ From lemmax Require Import reflect_tensor_rank reflect_memorization reflect_feat
 From lemmax Require Import reflect_sequences reflect_words.
 From lemmax Require Import independent_rows reflect_independence.
 From lemmax Require Import layer_words reflect_layer_words.
+From lemmax Require Import tensor_words reflect_tensors reflect_layer_tensors.
+From lemmax Require Import context_words reflect_contexts.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import Order.TTheory GRing.Theory Num.Theory.

@@ -53,6 +53,7 @@ KINDS: dict[str, Translation] = {
     "aot-memorization": _of(sequences),
     "multi-head": _of(multi_head),
     "refutation": _of(refutation),
+    "witness": _of(refutation),
 }
 
 

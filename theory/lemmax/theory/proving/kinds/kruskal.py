@@ -36,7 +36,7 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
         f"({literals.write(a)}%N, {literals.write(b)}%N, {literals.write(c)}%bZ)"
         for a, b, c in listed
     )
-    check = f"@kruskal_sound F {p}%bZ {m}%N {n}%N {k}%N d M [:: {parts}]"
+    check = f"@kruskal_sound F {p}%bZ {m}%N {n}%N {k}%N d M [:: {parts}] ([::], [::])"
     return Theorem(
         {"d": ("Z", d), "M": ("seq (seq Z)", whole)},
         f"(F : numFieldType) : kruskal_is (qmx F {m} {n} d M) {k}%N",

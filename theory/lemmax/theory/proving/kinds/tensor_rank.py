@@ -34,7 +34,7 @@ def _is_table(entries: Mapping[tuple[int, int, int], Fraction]) -> bool:
     return len(pairs) == len(entries) > 0 and set(entries.values()) == {Fraction(1)}
 
 
-def _cube(shape: Sequence[int], entries: Mapping[tuple[int, int, int], Fraction], d: int) -> Cube:
+def cube(shape: Sequence[int], entries: Mapping[tuple[int, int, int], Fraction], d: int) -> Cube:
     a, b, c = shape
     return [
         [[int(entries.get((i, j, k), Fraction(0)) * d) for k in range(c)] for j in range(b)]
@@ -53,9 +53,9 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     r, (a, b, c) = certificate["upper"], certificate["tensor"]["shape"]
     entries = entries_of(certificate)
     d = math.lcm(*(x.denominator for x in entries.values()))
-    T = _cube((a, b, c), entries, d)
+    T = cube((a, b, c), entries, d)
     terms = [[[numbers.number(x) for x in part] for part in term] for term in certificate["terms"]]
-    scale, whole = _integral(terms)
+    scale, whole = integral(terms)
     decomposition = literals.write(whole)
     table = _is_table(entries)
     steps = certificate["proof"]
@@ -63,10 +63,10 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     if steps[-1]["lemma"] == "transversal":
         if not table or len(steps) > 1 or (steps[0]["mode"], steps[0]["columns"]) != (0, 1):
             raise NotTranslated("Its transversal is not that of the queries of a table.")
-        _, minor = _flattening(T)
+        _, minor = flattening(T)
         check = f"transversal_rank_sound F {sizes} facts {minor} {steps[0]['hitting']}%N"
     else:
-        proof = _lower(T, steps)
+        proof = lower(T, steps)
         data = "facts" if table else "d T"
         name = "database_rank_sound" if table else "tensor_rank_sound"
         check = f"{name} F {sizes} {data} ({proof})"
@@ -86,7 +86,7 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     )
 
 
-def _integral(terms: list[list[list[Fraction]]]) -> tuple[int, list[tuple[list[int], ...]]]:
+def integral(terms: list[list[list[Fraction]]]) -> tuple[int, list[tuple[list[int], ...]]]:
     """A scale s > 0 and integer vectors with s · Σ of the terms = Σ of the integer terms."""
     scales = [[math.lcm(*(x.denominator for x in part)) for part in term] for term in terms]
     whole = math.lcm(*(math.prod(scale) for scale in scales)) if scales else 1
@@ -99,7 +99,7 @@ def _integral(terms: list[list[list[Fraction]]]) -> tuple[int, list[tuple[list[i
     return whole, found
 
 
-def _flattening(T: Cube) -> tuple[int, str]:
+def flattening(T: Cube) -> tuple[int, str]:
     """The rank of the flattening that keeps the first mode, and the arguments that show it."""
     b, c = len(T[0]), len(T[0][0])
     flat = [[Fraction(x) for row in part for x in row] for part in T]
@@ -113,16 +113,16 @@ def _flattening(T: Cube) -> tuple[int, str]:
     )
 
 
-def _rotated(T: Cube) -> Cube:
+def rotated(T: Cube) -> Cube:
     """T'_vkq = T_kqv."""
     return [
         [[T[k][q][v] for q in range(len(T[0]))] for k in range(len(T))] for v in range(len(T[0][0]))
     ]
 
 
-def _turned(T: Cube, times: int) -> Cube:
+def turned(T: Cube, times: int) -> Cube:
     for _ in range(times):
-        T = _rotated(T)
+        T = rotated(T)
     return T
 
 
@@ -158,24 +158,24 @@ def _restricted(T: Cube, beta: list[list[int]], gamma: list[list[int]]) -> Cube:
 _TURNS = {0: 0, 2: 1, 1: 2}
 
 
-def _lower(T: Cube, steps: Sequence[Mapping[str, Any]]) -> str:
+def lower(T: Cube, steps: Sequence[Mapping[str, Any]]) -> str:
     """The Coq term of the steps, applied to T in its own order of modes."""
     step, rest = steps[0], steps[1:]
     if step["lemma"] == "flattening":
         turns = _TURNS[step["mode"]]
-        _, minor = _flattening(_turned(T, turns))
+        _, minor = flattening(turned(T, turns))
         return "Rotation (" * turns + f"Flattening {minor}" + ")" * turns
     if step["lemma"] == "restriction":
-        return _restriction(T, step["maps"], 3, lambda X: _lower(X, rest))
+        return _restriction(T, step["maps"], 3, lambda X: lower(X, rest))
     if step["lemma"] == "substitution":
         mode = step["mode"]
         turns = _TURNS[mode]
-        X = _turned(T, turns)
+        X = turned(T, turns)
         order = [(mode + i) % 3 for i in range(3)]
         maps = [step["maps"][i] for i in order]
         beta, gamma = _maps(maps[1], len(X[0])), _maps(maps[2], len(X[0][0]))
         Y = _restricted(X, beta, gamma)
-        _, minor = _flattening(X)
+        _, minor = flattening(X)
         after = numbers.factors([[Fraction(x) for row in part for x in row] for part in Y])
         rank = len(after[1])
         d, left = numbers.cleared(after[0])
@@ -188,9 +188,9 @@ def _lower(T: Cube, steps: Sequence[Mapping[str, Any]]) -> str:
 
         def close(Z: Cube) -> str:
             own = [step["maps"][m] if m == mode else [] for m in range(3)]
-            return _restriction(Z, own, 3, lambda X: _lower(X, rest))
+            return _restriction(Z, own, 3, lambda X: lower(X, rest))
 
-        inner = "Rotation (" * back + close(_turned(Y, back)) + ")" * back
+        inner = "Rotation (" * back + close(turned(Y, back)) + ")" * back
         return (
             "Rotation (" * turns
             + f"Substitution {len(beta)} {len(gamma)} ({literals.write(beta)}%bZ) "
@@ -208,10 +208,10 @@ def _restriction(T: Cube, maps: Sequence[list[Any]], turns: int, then: Any) -> s
     beta, gamma = _maps(maps[1], len(T[0])), _maps(maps[2], len(T[0][0]))
     X = _restricted(T, beta, gamma)
     alpha = _maps(maps[0], len(T))
-    once = _rotated(X)  # modes 2, 0, 1: the first mode is now the second
+    once = rotated(X)  # modes 2, 0, 1: the first mode is now the second
     same = _maps([], len(once[0][0]))
     Y = _restricted(once, alpha, same)
-    Z = _rotated(_rotated(Y))
+    Z = rotated(rotated(Y))
 
     def term(second: list[list[int]], third: list[list[int]], inside: str) -> str:
         return (
