@@ -301,6 +301,24 @@ Qed.
 
 End Layers.
 
+(* with a natural exponential: by the sums of upper bounds, which is fast *)
+Definition values_tau_check n H d dqk dvo W D w kk tau :=
+  let C := circuits_of n.+1 H d dqk dvo W in
+  let Vs := value_list D in let counts := mkseq (fun i => i \in Vs) n.+1 in
+  (0 <=? w)%bZ && all (tau_fact Natural w kk W C tau counts) D.
+
+Lemma memorizes_values_at_tau_wordE (R : realFieldType) (exp : R -> R) n H d dqk dvo W D w kk tau :
+  natural_exponential exp -> layer_check n H d dqk dvo W D ->
+  values_tau_check n H d dqk dvo W D w kk tau ->
+  memorizes_values_at exp (layer_of R n.+1 H d dqk dvo W) D (qr R tau).
+Proof.
+move=> ok chk /andP[w0 /allP all] k q v /facts_db_in fD.
+have /andP[wok _] := chk; have := all _ fD; apply: (tau_fact_in ok w0 wok) => [i|].
+  by rewrite inE nth_mkseq.
+rewrite inE mem_sort mem_undup; exact: (map_f (fun f : nat * nat * nat => f.2) fD).
+Qed.
+
+Print Assumptions memorizes_values_at_tau_wordE.
 Print Assumptions layer_tensor_wordE.
 Print Assumptions memorizes_values_at_wordE.
 Print Assumptions misses_values_at_wordE.

@@ -104,19 +104,30 @@ Fixpoint negative_but (v : nat) (r : seq (Z * Z)) : bool :=
 Definition argmax_fact W C (f : nat * nat * nat) :=
   if gaps W C f.1.1 f.1.2 f.2 is Some r then negative_but f.2 r else false.
 
-(* the sum of the upper bounds of exp of the gaps, and P for the token itself *)
-Fixpoint exp_sum (D : Z) (v : nat) (r : seq (Z * Z)) (acc : Z) : option Z :=
-  match r with
-  | [::] => Some acc
-  | x :: r' =>
-      if v is 0%N then exp_sum D (size r) r' (acc + Z.shiftl 1 w)%bZ
-      else if exp_i w kk (- (- x.2 / D), - (- x.2 / D))%bZ is Some J
-           then exp_sum D v.-1 r' (acc + J.2)%bZ else None
+(* P exp y from above, where P y <= x: at most 1 from -w on, since exp w >= 2^w *)
+Definition exp_up (x : Z) : option Z :=
+  let l := exp_low w kk (- x)%bZ in
+  if (0 <? l)%bZ then Some (Z.shiftl 1 w * Z.shiftl 1 w / l + 1)%bZ else None.
+
+(* the sum of the upper bounds of exp of the gaps of the tokens that count, and P for the token
+   itself; far below it nothing is computed *)
+Fixpoint exp_sum (D far : Z) (v : nat) (r : seq (Z * Z)) (counts : seq bool) (acc : Z) : option Z :=
+  match r, counts with
+  | [::], _ => Some acc
+  | _, [::] => None
+  | x :: r', b :: counts' =>
+      if v is v'.+1 then
+        if ~~ b then exp_sum D far v' r' counts' acc
+        else if (x.2 <=? far)%bZ then exp_sum D far v' r' counts' (acc + 1)%bZ
+        else if exp_up (- (- x.2 / D))%bZ is Some J
+             then exp_sum D far v' r' counts' (acc + J)%bZ else None
+      else exp_sum D far (size r) r' counts' (acc + Z.shiftl 1 w)%bZ
   end.
 
-Definition tau_fact W C (tau : Q) (f : nat * nat * nat) :=
+Definition tau_fact W C (tau : Q) counts (f : nat * nat * nat) :=
+  let D := Zpos (dE W * dV W * dO W * dU W) in
   if gaps W C f.1.1 f.1.2 f.2 is Some r then
-    if exp_sum (Zpos (dE W * dV W * dO W * dU W)) f.2 r 0%bZ is Some s
+    if exp_sum D (- (Z.shiftl w w * D))%bZ f.2 r counts 0%bZ is Some s
     then (Qnum tau * s <=? Z.shiftl 1 w * Zpos (Qden tau))%bZ else false
   else false.
 
@@ -128,7 +139,9 @@ Definition argmax_check w kk n H d dqk dvo W facts :=
 
 Definition tau_check w kk n H d dqk dvo W tau facts :=
   let C := circuits_of n H d dqk dvo W in
-  [&& (0 <=? w)%bZ, weights_ok n H d dqk dvo W, facts_ok n n n facts & all (tau_fact Natural w kk W C tau) facts].
+  let counts := nseq n true in
+  [&& (0 <=? w)%bZ, weights_ok n H d dqk dvo W, facts_ok n n n facts
+    & all (tau_fact Natural w kk W C tau counts) facts].
 
 Lemma answer_in facts k q v : answer facts k q = Some v -> (k, q, v) \in facts.
 Proof.
@@ -372,57 +385,108 @@ rewrite -subr_lt0 -(pmulr_rlt0 _ PD); apply: le_lt_trans hi _.
 by rewrite -(zr0 R) zr_lt.
 Qed.
 
-Lemma exp_sumP D v (r : seq (Z * Z)) acc s (x : nat -> R) : (0 < D)%bZ ->
-  exp_sum w kk D v r acc = Some s ->
-  (forall i, (i < size r)%N -> zr R P * zr R D * x i <= zr R (nth (0, 0)%bZ r i).2) ->
-  ((v < size r)%N -> x v = 0) ->
-  (zr R acc + zr R P * (\sum_(i < size r) exp (x i)) <= zr R s)%R.
+Lemma exp_mono (a b : R) : a <= b -> exp a <= exp b.
 Proof.
-move=> D0; elim: r v acc x => [|y r IH] v acc x /=.
-  by move=> [<-] _ _; rewrite big_ord0 mulr0 addr0.
-rewrite big_ord_recl /= mulrDr addrA.
-case: v => [|v] /=.
-  move=> es hi /(_ isT) x0; rewrite x0 (exp0 okm isT) mulr1 -/P -zrD.
-  apply: (IH _ _ (fun i => x i.+1) es) => [i ir|]; last by rewrite ltnNge leqnSn.
-  exact: (hi i.+1).
-case E: exp_i => [J|] // es hi xv.
-have x0 : exp (x 0%N) * zr R P <= zr R J.2.
-  have enc : enclosed w (zr R (- (- y.2 / D))%bZ / zr R P) (- (- y.2 / D), - (- y.2 / D))%bZ.
-    by rewrite /enclosed /= mulrC divfK ?(P_neq0 R w0) // lexx.
-  have /andP[_ up] := exp_iP okm w0 isT enc E.
-  rewrite mulrC; apply: le_trans up; rewrite ler_pmul2l ?(P_gt0 R w0) //.
-  have mono a b : a <= b -> exp a <= exp b.
-    move=> ab; rewrite -(subrK a b) (expD okm) //.
-    rewrite -[X in X <= _]mul1r ler_pmul2r ?egt0 //.
-    by apply: le_trans (ok.2 _); rewrite -[X in X <= _]addr0 ler_add2l subr_ge0.
-  apply: mono; rewrite ler_pdivl_mulr ?(P_gt0 R w0) // mulrC.
-  have D0R : 0 < zr R D by rewrite zr_gt0; apply/Z.ltb_lt.
-  rewrite -(ler_pmul2r D0R) mulrAC; apply: le_trans (hi 0%N isT) _ => /=.
-  by rewrite zrN mulNr -[zr R y.2]opprK ler_opp2 -zrN; apply: div_le.
-have := IH _ _ (fun i => x i.+1) es (fun i => hi i.+1) xv; apply: le_trans.
-by rewrite zrD ler_add2r ler_add2l mulrC.
+move=> ab; rewrite -(subrK a b) (expD okm) //.
+rewrite -[X in X <= _]mul1r ler_pmul2r ?egt0 //.
+by apply: le_trans (ok.2 _); rewrite -[X in X <= _]addr0 ler_add2l subr_ge0.
 Qed.
 
-Lemma tau_factP tau (k q v : 'I_n) : tau_fact Natural w kk W C tau (val k, val q, val v) ->
-  qr R tau <= probability exp A k q v.
+Lemma exp_nat_ge i : 2%:R ^+ i <= exp i%:R.
 Proof.
-rewrite /tau_fact /=; case E: gaps => [r|] //; case S: exp_sum => [s|] // /Z.leb_le le.
+elim: i => [|i IH]; first by rewrite expr0 (exp0 okm).
+have -> : i.+1%:R = i%:R + 1 :> R by rewrite mulrS addrC.
+rewrite exprSr (expD okm) //; apply: ler_pmul => //; first exact: exprn_ge0.
+exact: ok.2 1.
+Qed.
+
+Lemma exp_far (y : R) : y <= - zr R w -> zr R P * exp y <= 1.
+Proof.
+move=> yw; apply: le_trans (_ : zr R P * exp (- zr R w) <= _).
+  by rewrite ler_pmul2l ?(P_gt0 R w0) //; apply: exp_mono.
+have w1 : (0 <= w)%bZ by apply/Z.leb_le.
+have PE : zr R P = 2%:R ^+ Z.to_nat w.
+  rewrite /P Z.shiftl_1_l -{1}(Z2Nat.id w) //; elim: (Z.to_nat w) => [|i IH] //.
+  by rewrite Nat2Z.inj_succ Z.pow_succ_r ?zrM ?IH ?exprS //; apply: Nat2Z.is_nonneg.
+have wE : zr R w = (Z.to_nat w)%:R.
+  by rewrite -{1}(Z2Nat.id w) //; case: (Z.to_nat w) => [|i] //; rewrite /zr /= SuccNat2Pos.id_succ -pmulrn.
+rewrite (expN okm) // ler_pdivr_mulr ?egt0 // mul1r PE wE; exact: exp_nat_ge.
+Qed.
+
+Lemma exp_upP x J (y : R) : exp_up w kk x = Some J -> zr R P * y <= zr R x -> zr R P * exp y <= zr R J.
+Proof.
+rewrite /exp_up; case: ifP => // l0 [<-] yx.
+have enc : enclosed w (zr R x / zr R P) (x, x)%bZ.
+  by rewrite /enclosed /= mulrC divfK ?(P_neq0 R w0) // lexx.
+have E : exp_i w kk (x, x)%bZ = Some (exp_low w kk x, (P * P / exp_low w kk (- x) + 1)%bZ).
+  by rewrite /exp_i /= l0.
+have /andP[_] := exp_iP okm w0 isT enc E; apply: le_trans.
+rewrite ler_pmul2l ?(P_gt0 R w0) //; apply: exp_mono.
+by rewrite ler_pdivl_mulr ?(P_gt0 R w0) // mulrC.
+Qed.
+
+Lemma exp_sumP D v (r : seq (Z * Z)) counts acc s (x : nat -> R) : (0 < D)%bZ ->
+  exp_sum w kk D (- (Z.shiftl w w * D))%bZ v r counts acc = Some s ->
+  (forall i, (i < size r)%N -> zr R P * zr R D * x i <= zr R (nth (0, 0)%bZ r i).2) ->
+  ((v < size r)%N -> x v = 0) ->
+  (zr R acc + zr R P * (\sum_(i < size r | nth false counts i) exp (x i)) <= zr R s)%R.
+Proof.
+move=> D0; have D0R : 0 < zr R D by rewrite zr_gt0; apply/Z.ltb_lt.
+have PR := P_gt0 R w0.
+have wP : zr R (Z.shiftl w w) = zr R w * zr R P.
+  by rewrite -zrM /P Z.shiftl_1_l Z.shiftl_mul_pow2 //; apply/Z.leb_le.
+elim: r v counts acc x => [|y r IH] v counts acc x.
+  by move=> [<-] _ _; rewrite big_ord0 mulr0 addr0.
+case: counts => [|b counts] // es hi xv; rewrite big_mkcond big_ord_recl /=.
+rewrite -[\sum_(i < size r) _]big_mkcond /= mulrDr addrA.
+have hi' i : (i < size r)%N -> zr R P * zr R D * x i.+1 <= zr R (nth (0, 0)%bZ r i).2 by exact: (hi i.+1).
+case: v es xv => [|v] es xv.
+  apply: le_trans (IH _ _ _ (fun i => x i.+1) es hi' _) => //; last by rewrite ltnNge leqnSn.
+  rewrite ler_add2r zrD ler_add2l; case: b {es} => /=; last by rewrite mulr0 ltW.
+  by rewrite xv // (exp0 okm isT) mulr1.
+have xv' : (v < size r)%N -> x v.+1 = 0 by exact: xv.
+move: es => /=; case: b => /= [|es]; last first.
+  by rewrite mulr0 addr0; apply: (IH _ _ _ (fun i => x i.+1) es hi' xv').
+have y0 : zr R P * zr R D * x 0%N <= zr R y.2 := hi 0%N isT.
+case: ifP => [far|_].
+  move=> es; apply: le_trans (IH _ _ _ (fun i => x i.+1) es hi' xv').
+  rewrite ler_add2r zrD ler_add2l zr1; apply: exp_far.
+  have PD : 0 < zr R P * zr R D by rewrite mulr_gt0.
+  rewrite -(ler_pmul2l PD); apply: le_trans y0 _.
+  move: far; rewrite -(zr_le R) => /le_trans; apply.
+  by rewrite zrN zrM wP mulrN ler_opp2 mulrC mulrA.
+case E: exp_up => [J|] // es.
+apply: le_trans (IH _ _ _ (fun i => x i.+1) es hi' xv'); rewrite ler_add2r zrD ler_add2l.
+apply: exp_upP E _; rewrite -(ler_pmul2r D0R) mulrAC; apply: le_trans y0 _.
+by rewrite zrN mulNr -[zr R y.2]opprK ler_opp2 -zrN; apply: div_le.
+Qed.
+
+Lemma tau_fact_in tau (S : pred 'I_n) counts (k q v : 'I_n) :
+  (forall i, S i -> nth false counts i) -> S v ->
+  tau_fact Natural w kk W C tau counts (val k, val q, val v) ->
+  qr R tau <= exp (final_logits exp A k q v) / \sum_(i | S i) exp (final_logits exp A k q i).
+Proof.
+move=> SM Sv; rewrite /tau_fact /=; case E: gaps => [r|] //; case Es: exp_sum => [s|] // /Z.leb_le le.
 have [sr rP] := gapsP E.
 pose x i := if insub i is Some j then final_logits exp A k q j - final_logits exp A k q v else 0.
 have xE (j : 'I_n) : x j = final_logits exp A k q j - final_logits exp A k q v by rewrite /x valK.
 have hi i : (i < size r)%N -> zr R P * zr R DD * x i <= zr R (nth (0, 0)%bZ r i).2.
   by rewrite sr => ir; have /andP[_] := rP (Ordinal ir); rewrite -[i]/(val (Ordinal ir)) xE.
-have := exp_sumP (Pos2Z.is_pos _) S hi; rewrite xE subrr => /(_ (fun _ => erefl)).
-rewrite zr0 add0r sr; under eq_bigr => i _ do rewrite xE (expD okm) // (expN okm) //.
-rewrite -mulr_suml => sum.
+have := exp_sumP (Pos2Z.is_pos _) Es hi; rewrite xE subrr => /(_ (fun _ => erefl)).
+rewrite zr0 add0r sr => sum0.
 have ez := egt0 (final_logits exp A k q v).
-rewrite /probability -[X in _ <= X]invf_div.
+have PR := P_gt0 R w0.
+have sum : zr R P * ((\sum_(i | S i) exp (final_logits exp A k q i)) / exp (final_logits exp A k q v)) <= zr R s.
+  apply: le_trans sum0; rewrite ler_pmul2l // mulr_suml.
+  under eq_bigr => i _ do rewrite -(expN okm) // -(expD okm) // -xE.
+  rewrite big_mkcond [X in _ <= X]big_mkcond; apply: ler_sum => i _.
+  case: ifP => [/SM ->|_] //; case: ifP => // _; exact/ltW/egt0.
+rewrite -[X in _ <= X]invf_div.
 set q0 := _ / exp _ in sum *.
 have q0pos : 0 < q0.
   rewrite divr_gt0 // (bigD1 v) //=; apply: ltr_paddr => //.
   by apply: sumr_ge0 => i _; apply: ltW.
 rewrite -[X in _ <= X]mul1r ler_pdivl_mulr // /qr mulrAC ler_pdivr_mulr ?den_gt0 // mul1r.
-have PR := P_gt0 R w0.
 rewrite -(ler_pmul2l PR) mulrCA.
 have [t0|t0] := leP 0 (zr R (Qnum tau)).
   apply: le_trans (ler_wpmul2l t0 sum) _.
@@ -453,7 +517,8 @@ Lemma tau_sound w kk n H d dqk dvo W tau facts : tau_check w kk n H d dqk dvo W 
 Proof.
 case/and4P => w0 wok _ /allP all k q v; rewrite /facts_db; case E: answer => [v0|] //= Dv.
 have vE : v0 = val v by move: Dv; case: insubP => // u _ <- [->].
-apply: (tau_factP ok w0 wok); apply: all; apply: answer_in; by rewrite E vE.
+apply: (tau_fact_in ok w0 wok (S := predT) (counts := nseq n true)) => // [i _|]; first by rewrite nth_nseq ltn_ord.
+by apply: all; apply: answer_in; rewrite E vE.
 Qed.
 
 End Statements.

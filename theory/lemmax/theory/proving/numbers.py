@@ -15,6 +15,7 @@ from typing import Any
 from lemmax.theory.errors import LemmaxError
 
 Rows = list[list[Fraction]]
+PRIME = 2**61 - 1
 _HEX = re.compile(r"(-?)0x([0-9a-f]+)(?:p(-?\d+))?")
 
 
@@ -102,22 +103,23 @@ def common_inverses(
 
 
 def pivots(rows: Sequence[Sequence[Fraction]]) -> tuple[list[int], list[int]]:
-    """Rows and columns of a largest nonsingular minor.
+    """Rows and columns of a largest minor that is not zero modulo a large prime.
 
     >>> pivots(rows_of([["1", "2"], ["2", "4"], ["0", "1"]]))
     ([0, 2], [0, 1])
     """
-    kept: list[tuple[int, list[Fraction]]] = []
+    kept: list[tuple[int, list[int]]] = []
     chosen: list[int] = []
     for i, row in enumerate(rows):
-        rest = list(row)
+        d = math.lcm(*(x.denominator for x in row))
+        rest = [int(x * d) % PRIME for x in row]
         for c, base in kept:
-            if rest[c]:
-                f = rest[c] / base[c]
-                rest = [x - f * y for x, y in zip(rest, base, strict=True)]
+            if f := rest[c]:
+                rest = [(x - f * y) % PRIME for x, y in zip(rest, base, strict=True)]
         column = next((j for j, x in enumerate(rest) if x), None)
         if column is not None:
-            kept.append((column, rest))
+            scale = pow(rest[column], -1, PRIME)
+            kept.append((column, [x * scale % PRIME for x in rest]))
             chosen.append(i)
     return chosen, sorted(c for c, _ in kept)
 

@@ -39,7 +39,7 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     return Theorem(
         {"d": ("Z", d), "M": ("seq (seq Z)", rows)},
         f"(F : numFieldType) : \\rank (qmx F {m} {n} d M) = {r}%N",
-        literals.folded(f"apply: (@rank_sound F {m}%N {n}%N {r}%N d M {proof}).")
+        literals.folded(f"refine (@rank_sound F {m}%N {n}%N {r}%N d M {proof} _).")
         + "\nvm_cast_no_check (erefl true).",
     )
 

@@ -15,6 +15,7 @@ from typing import Any
 from lemmax.theory.proving import numbers
 from lemmax.theory.proving.literals import Value
 from lemmax.theory.proving.numbers import Rows
+from lemmax.theory.proving.precision import needed
 from lemmax.theory.proving.theorem import NotTranslated, Parsed, Theorem
 
 HEADS = ("W_Q", "W_K", "W_V", "W_O")
@@ -28,8 +29,6 @@ _TAU = re.compile(
     _BINDERS
     + rf"memorizes_at exp {_LAYER} \(qr R \((\d+) # (\d+)\)\) \(facts_db (\d+) (\d+) (\d+) facts\)"
 )
-# Bits of the enclosures, and squarings of the exponential.
-BITS, SQUARINGS = 64, 20
 
 
 def layer_data(layer: Mapping[str, Any]) -> tuple[tuple[int, ...], dict[str, tuple[str, Value]]]:
@@ -87,6 +86,17 @@ def layer_meant(layer: Mapping[str, Any]) -> Any:
     ]
 
 
+def precise(
+    weights: Mapping[str, Any],
+    facts: Sequence[Sequence[int]],
+    tau: Fraction | None,
+    counts: Sequence[bool] | None = None,
+) -> str:
+    """The bits of the enclosures and the squarings of the exponential, as arguments."""
+    bits, squarings = needed(weights, facts, tau, counts)
+    return f"{bits}%bZ {squarings}%N"
+
+
 def translate(certificate: Mapping[str, Any]) -> Theorem:
     """The theorem of a memorization certificate in unit 1."""
     layer = certificate["layer"]
@@ -98,16 +108,18 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
     sizes = " ".join(map(str, [n, *rest]))
     binders = "(R : realFieldType) (exp : R -> R) :\n  natural_exponential exp ->\n  "
     database = f"(facts_db {n} {n} {n} facts)"
-    if certificate["criterion"]["type"] == "argmax":
+    argmax = certificate["criterion"]["type"] == "argmax"
+    tau = None if argmax else numbers.number(certificate["criterion"]["tau"])
+    precision = precise({name: value for name, (_, value) in data.items()}, facts, tau)
+    if tau is None:
         statement = f"memorizes exp (layer_of R {sizes} {WEIGHTS})\n    [set: 'I_{n}] {database}"
-        check = f"@argmax_sound R exp ok {BITS}%bZ {SQUARINGS} {sizes} {WEIGHTS} facts"
+        check = f"@argmax_sound R exp ok {precision} {sizes} {WEIGHTS} facts"
     else:
-        tau = numbers.number(certificate["criterion"]["tau"])
         level = f"({tau.numerator} # {tau.denominator})"
         statement = (
             f"memorizes_at exp (layer_of R {sizes} {WEIGHTS})\n    (qr R {level}) {database}"
         )
-        check = f"@tau_sound R exp ok {BITS}%bZ {SQUARINGS} {sizes} {WEIGHTS} {level} facts"
+        check = f"@tau_sound R exp ok {precision} {sizes} {WEIGHTS} {level} facts"
     proof = f"move=> ok; apply: ({check}).\nvm_cast_no_check (erefl true)."
     return Theorem(data, binders + statement, proof)
 

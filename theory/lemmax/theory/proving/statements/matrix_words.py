@@ -38,7 +38,7 @@ def _shape(M: Node) -> str:
 
 def _rank(writer: Writer, tree: Tree) -> Node:
     M = writer.matrix(tree)
-    r, proof = ranked(writer.table(tree))  # type: ignore[arg-type]
+    r, proof = ranked(writer.table(tree))
     step = writer.lemma("rank_wordE", f"{' '.join(M.sizes)} {r}%N ({M.term}) {proof} {VM}")
     return Node(f"(rank {M.coq})", f"nat_real {r}%N", None, (*M.steps, step))
 
@@ -61,7 +61,7 @@ def _extreme_entry(writer: Writer, tree: Tree, word: str) -> Node:
     best = max if word == "max_entry" else min
     value = best(x for row in rows for x in row)
     i = next(i for i, row in enumerate(rows) if value in row)
-    j = list(rows[i]).index(value)  # type: ignore[arg-type]
+    j = list(rows[i]).index(value)
     step = writer.decided(f"{word}_wordE", f"{_shape(M)} {i}%N {j}%N {VM}")
     return Node(f"({word} {M.coq})", f"at_ ({M.term}) {i}%N {j}%N", None, (*M.steps, step))
 
@@ -79,7 +79,7 @@ def _kruskal(writer: Writer, tree: Tree) -> Node:
     M = writer.matrix(tree)
     rows = [list(row) for row in writer.table(tree)]
     k = int(writer.sent.number(("kruskal_rank", tree)))
-    arguments = kruskal_arguments(rows, k)  # type: ignore[arg-type]
+    arguments = kruskal_arguments(rows, k)
     sizes = " ".join(M.sizes)
     call = writer.lemma("kruskal_wordE", f"{arguments[0]} {sizes} {k}%N ({M.term}) {arguments[1]}")
     proof = f"{writer.rewriting(M.steps)}apply: {call}; vm_cast_no_check (erefl true)"

@@ -236,7 +236,12 @@ def binders_back(text: str, data: Mapping[str, Any]) -> tuple[dict[str, Any], st
                 continue
             name, sizes = match[1], [int(x) for x in match[2].split()]
             names = {f"{name}_{part}" for part in parts}
-            if match[3] != rest(name) or name in RESERVED or name in found or not names <= set(data):
+            if (
+                match[3] != rest(name)
+                or name in RESERVED
+                or name in found
+                or not names <= set(data)
+            ):
                 return None
             said = back(name, sizes, data)
             if said is None:

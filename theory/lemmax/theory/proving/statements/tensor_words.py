@@ -153,7 +153,7 @@ def _swapped(T: Cube) -> Cube:
 
 def _flattening(writer: Writer, tree: Tree, mode: Fraction) -> Node:
     X = writer.tensor(tree)
-    T = whole(writer.table(tree))  # type: ignore[arg-type]
+    T = whole(writer.table(tree))
     T = _swapped(T) if mode == 1 else tensor_rank.rotated(T) if mode == 2 else T
     r, minor = tensor_rank.flattening(T)
     above = "1%bZ [::] [::]"
@@ -188,10 +188,12 @@ def _slice_rank_sum(writer: Writer, tree: Tree, mode: Fraction) -> Node:
         raise NotTranslated("Ranks of slices of the third mode have no translation into Coq.")
     parts = list(T) if mode == 0 else [[M[q] for M in T] for q in range(len(T[0]))]
     hints = _hints(parts)
-    total = sum(ranked(M)[0] for M in parts)  # type: ignore[arg-type]
+    total = sum(ranked(M)[0] for M in parts)
     step = writer.lemma("slice_rank_sum_wordE", f"{_shape(X)} {mode}%N {hints} {VM}")
     coq = f"(slice_rank_sum {X.coq} {mode}%N)"
-    return Node(coq, f"nat_real (sumn [seq hint_rank h | h <- {hints}])", Fraction(total), (*X.steps, step))
+    return Node(
+        coq, f"nat_real (sumn [seq hint_rank h | h <- {hints}])", Fraction(total), (*X.steps, step)
+    )
 
 
 def _max_stacked(writer: Writer, matrix: Tree, tree: Tree) -> Node:
@@ -213,7 +215,7 @@ def _rank(writer: Writer, tree: Tree) -> Node:
     if r == 0:
         call = writer.lemma("zero_rank_wordE", _shape(X))
     else:
-        arguments = rank_arguments(T, r, writer.sent.evidence)  # type: ignore[arg-type]
+        arguments = rank_arguments(T, r, writer.sent.evidence)
         call = writer.lemma("tensor_rank_wordE", f"{sizes} {r}%N ({X.term}) {arguments}")
     proof = f"{writer.rewriting(X.steps)}apply: {call}; vm_cast_no_check (erefl true)"
     return writer.unknown(("tensor_rank", tree), f"(rank_is (entries {X.coq}) {{}})", proof, r)

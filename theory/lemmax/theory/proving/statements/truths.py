@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from typing import Any
 
 from lemmax.checker.language.sorts import Facts
 from lemmax.checker.reading import Matrix, Tensor
 from lemmax.theory.proving import literals
 from lemmax.theory.proving.kinds import memorization
-from lemmax.theory.proving.statements.objects import indices, numbering, weights
+from lemmax.theory.proving.statements.objects import Thing, indices, numbering, weights
 from lemmax.theory.proving.statements.tensor_words import context_arguments, layer_arguments
-from lemmax.theory.proving.statements.trees import Tree, source
-from lemmax.theory.proving.statements.writer import PRECISION, Writer, pair
+from lemmax.theory.proving.statements.trees import Tree
+from lemmax.theory.proving.statements.writer import PRECISION, VM, Writer, pair
 from lemmax.theory.proving.theorem import NotTranslated
 
 Shown = tuple[str, str]  # a condition, and the proof of it, or of its negation
@@ -96,7 +97,7 @@ def _equal(writer: Writer, sides: list[Tree], wanted: bool) -> Shown:
     elif kind is Tensor:
         A, B = (writer.tensor(side) for side in sides)
         text, name = f"(equal_tensors {A.coq} {B.coq})", "equal_tensors"
-        tables = [list(writer.table(side)) for side in sides]  # type: ignore[arg-type]
+        tables = [list(writer.table(side)) for side in sides]
     else:
         raise NotTranslated(f"equal of {kind.__name__} has no translation into Coq.")
     arguments = f"{' '.join(A.sizes)} ({A.term}) ({B.term})"
@@ -139,9 +140,14 @@ def _memorizes_at(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
         raise NotTranslated("That facts are not memorized has no translation into Coq.")
     n, sizes = L.sizes[0], " ".join(f"{x}%N" for x in L.sizes)
     text = f"(memorizes_at exp {L.name} (qr R {pair(tau)}) (facts_db {n} {n} {n} {D}))"
-    precision = f"{memorization.BITS}%bZ {memorization.SQUARINGS}%N"
+    precision = memorization.precise(_weights(L), writer.things[parts[1]].said, tau)
     close = f"(@tau_sound R exp ok {precision} {sizes} {weights(L.name)} {pair(tau)} {D})"
     return text, f"{writer.rewriting(())}apply: {close}; {CLOSE}"
+
+
+def _weights(L: Thing) -> dict[str, Any]:
+    """The weights of a layer, under the names that they have without the layer's."""
+    return {name.removeprefix(f"{L.name}_"): value for name, (_, value) in L.data.items()}
 
 
 def _memorizes_values(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
@@ -152,6 +158,17 @@ def _memorizes_values(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
     suffix = "_at" if level else ""
     text = f"(memorizes_values{suffix} exp {L.name} {D}{level})"
     arguments = f"{layer_arguments(L, D)} {PRECISION}{number}"
+    if wanted and level and writer.mode == "Natural":
+        facts = indices(writer.sent.value(parts[1]), numbering(writer.sent))
+        values = {fact[2] for fact in facts}
+        counts = [i in values for i in range(L.sizes[0])]
+        precision = memorization.precise(_weights(L), facts, parts[2], counts)
+        n, *rest = L.sizes
+        sizes = f"{n - 1}%N {' '.join(f'{x}%N' for x in rest)} {weights(L.name)} {D}"
+        close = writer.lemma(
+            "memorizes_values_at_tau_wordE", f"{sizes} {precision}{number} ok {VM}"
+        )
+        return text, f"{writer.rewriting(())}apply: {close}; {CLOSE}"
     if wanted:
         close = writer.real(f"memorizes_values{suffix}_wordE", arguments)
         return text, f"{writer.rewriting(())}apply: {close}; {CLOSE}"
@@ -192,7 +209,9 @@ def _same_table(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
     number = numbering(writer.sent)
     first, second = (indices(writer.sent.value(part), number) for part in parts)
     maps = bijections(first, second)
-    lists = " ".join(f"({literals.write([m.get(i, 0) for i in range(max(m) + 1)])}%N)" for m in maps)
+    lists = " ".join(
+        f"({literals.write([m.get(i, 0) for i in range(max(m) + 1)])}%N)" for m in maps
+    )
     return f"(same_table {D} {E})", f"apply: (@same_table_wordE {lists} {D} {E}); {CLOSE}"
 
 
@@ -261,4 +280,3 @@ TRUTHS: dict[str, Callable[[Writer, list[Tree], bool], Shown]] = {
     "represents": _represents,
     "shared": _shared,
 }
-_ = source

@@ -16,7 +16,7 @@ from lemmax.checker.attention import Layer
 from lemmax.checker.contexts import MultiHead
 from lemmax.checker.language.sorts import Associations, Facts
 from lemmax.checker.reading import Matrix, Tensor
-from lemmax.theory.proving.statements.objects import Thing
+from lemmax.theory.proving.statements.objects import Thing, indices, numbering
 from lemmax.theory.proving.statements.trees import Sentence, Tree, source
 from lemmax.theory.proving.theorem import NotTranslated
 
@@ -132,10 +132,9 @@ class Writer:
             raise NotTranslated(f"The word {tree[0]} has no translation into Coq.")
         return TENSORS[tree[0]](self, *tree[1:])
 
-    def table(self, tree: Tree) -> Tensor | Matrix:
-        """The entries that the checker computes."""
-        found: Tensor | Matrix = self.sent.value(tree)
-        return found
+    def table(self, tree: Tree) -> Any:
+        """The entries of a matrix or a tensor, as the checker computes them."""
+        return self.sent.value(tree)
 
     def named(self, tree: Tree) -> Thing:
         """An object that a word takes by name."""
@@ -149,8 +148,6 @@ class Writer:
             return tree
         if tree[0] != "facts":
             raise NotTranslated(f"The word {tree[0]} has no translation into Coq.")
-        from lemmax.theory.proving.statements.objects import indices, numbering
-
         listed = indices(self.sent.value(tree), numbering(self.sent))
         for name, known in self.literals.items():
             if known == listed:
