@@ -162,23 +162,131 @@ rewrite output_E (of_intsE exp) [mden _ _ _ _ _ _]mxE ler_norml ler_oppl => hi.
 by rewrite hi lo.
 Qed.
 
-(* ranks of Z from below: rows t, columns (h, j) as h d + j *)
+(* ranks of Z from below: rows t, columns (h, j) as h d + j. The weights of a head are enclosed
+   once for each example, and its features from them. *)
+Section Enclosed.
+Variables (w : Z) (k : nat).
+Hypothesis w0 : (0 <=? w)%bZ.
+
+Definition add_all (s : seq (Z * Z)) : Z * Z := foldr add_i (0, 0)%bZ s.
+Definition theta_enclosures (S : rmat) : option (seq (Z * Z)) :=
+  let r := at_ S (top S) 0 in
+  let e := mkseq (fun i => enclose m w k (sexp m (sadd (at_ S i 0) (sopp r)))) n in
+  if all isSome e then
+    let x := [seq odflt (0, 0)%bZ y | y <- e] in
+    if inv_i w (add_all x) is Some z then Some [seq mul_i w y z | y <- x] else None
+  else None.
+
+Definition weighted (th : seq (Z * Z)) (Et : seq (seq (Z * Z))) j : Z * Z :=
+  add_all (mkseq (fun i => mul_i w (nth (0, 0)%bZ th i) (nth (0, 0)%bZ (nth [::] Et i) j)) n).
+
+Definition row_enclosures t : seq (Z * Z) :=
+  let Et := [seq [seq if x is Rat q then rat_i w q else (0, 0)%bZ | x <- r] | r <- rcontext t] in
+  flatten (mkseq (fun h => if theta_enclosures (rscores t h) is Some th
+                           then mkseq (weighted th Et) d else [::]) H).
+
+Lemma add_allP i (x : nat -> R) (s : nat -> Z * Z) : (forall l, (l < i)%N -> enclosed w (x l) (s l)) ->
+  enclosed w (\sum_(l < i) x l) (add_all (mkseq s i)).
+Proof.
+elim: i x s => [|i IH] x s enc.
+  by rewrite big_ord0 /enclosed /= mulr0 zr0 lexx.
+rewrite big_ord_recl /add_all /mkseq /= -[iota 1 i]/(iota (1 + 0) i) iotaDl -map_comp.
+apply: add_iP; first exact: enc.
+by apply: (IH (fun l => x l.+1) (fun l => s l.+1)) => l li; apply: enc.
+Qed.
+
+Lemma theta_enclosuresP (S : rmat) th : theta_enclosures S = Some th ->
+  size th = n /\ forall i, (i < n)%N -> enclosed w (den (nth zero (rthetas S) i)) (nth (0, 0)%bZ th i).
+Proof.
+rewrite /theta_enclosures; set r := at_ S (top S) 0; set ee := mkseq _ n.
+case: ifP => // /(all_nthP None) some; set x := [seq _ | _ <- ee].
+have xE : x = mkseq (fun i => nth (0, 0)%bZ x i) n.
+  by apply: (@eq_from_nth _ (0, 0)%bZ) => [|i]; rewrite !size_map ?size_iota // => i_n; rewrite nth_mkseq.
+pose f i := sexp m (sadd (at_ S i 0) (sopp r)).
+have enc i : (i < n)%N -> enclosed w (den (f i)) (nth (0, 0)%bZ x i).
+  move=> i_n; rewrite /x (nth_map None) ?size_mkseq // /ee nth_mkseq //.
+  have := some i; rewrite size_mkseq /ee nth_mkseq // => /(_ i_n).
+  by case Ec: enclose => [J|] // _; apply: (encloseP ok w0 Ec).
+case Ez: inv_i => [z|] // [<-]; split=> [|i i_n]; first by rewrite !size_map size_iota.
+rewrite (nth_map (0, 0)%bZ) ?size_map ?size_iota // /rthetas (nth_map zero) ?size_mkseq //.
+rewrite den_smul den_sinv den_ssum nth_mkseq //; apply: mul_iP => //; first exact: enc.
+apply: (inv_iP w0 _ Ez); rewrite xE.
+under eq_bigr => l _ do rewrite nth_mkseq //.
+exact: (add_allP (x := fun l => den (f l)) enc).
+Qed.
+
+Lemma rat_cellE (L : rmat) i j (q : Q) : at_ L i j = Rat q ->
+  (i < size L)%N -> (j < size (nth [::] L i))%N ->
+  nth (0, 0)%bZ (nth [::] [seq [seq if x is Rat q then rat_i w q else (0, 0)%bZ | x <- r] | r <- L] i) j = rat_i w q.
+Proof. by move=> ee iL jL; rewrite (nth_map [::]) // (nth_map zero) // -/(at_ L i j) ee. Qed.
+
+Definition flat_at t h j := nth (0, 0)%bZ (row_enclosures t) (h * d + j).
+
+Lemma row_enclosuresP (t : 'I_T) (h : 'I_H) (j : 'I_d) :
+  shaped n d (nth [::] cs (nth 0%N which t)) -> size (row_enclosures t) = (H * d)%N ->
+  enclosed w (multi_head_attention.feature exp E e W_K W_Q t (h, j)) (flat_at t h j).
+Proof.
+move=> sh sz; rewrite feature_E rrow_at // den_ssum /flat_at /row_enclosures.
+set Et := [seq _ | _ <- rcontext t]; set F := fun h0 : nat => _.
+have sF i : (i < H)%N -> size (F i) = d.
+  move=> iH; have le l : (size (F l) <= d)%N.
+    by rewrite /F; case: theta_enclosures => [th|] //; rewrite size_mkseq.
+  apply/eqP; rewrite eqn_leq le /=; rewrite leqNgt; apply/negP => lt.
+  have : (size (row_enclosures t) < H * d)%N.
+    rewrite /row_enclosures -/Et -/F size_flatten /shape -map_comp sumnE big_map.
+    rewrite -[X in iota 0 X]subn0 -/(index_iota 0 H) big_mkord.
+    have -> : (H * d = \sum_(l < H) d)%N by rewrite sum_nat_const card_ord.
+    rewrite [X in (X < _)%N](bigD1 (Ordinal iH)) //= [X in (_ < X)%N](bigD1 (Ordinal iH)) //=.
+    by rewrite -addSn; apply: leq_add => //; apply: leq_sum => l _; apply: le.
+  by rewrite sz ltnn.
+have -> : nth (0, 0)%bZ (flatten (mkseq F H)) (h * d + j) = nth (0, 0)%bZ (F h) j.
+  elim: (H) (val h) (ltn_ord h) F sF {sz} => // H' IH h' hH F' sF'.
+  rewrite /mkseq /= -[iota 1 H']/(iota (1 + 0) H') iotaDl -map_comp -/(mkseq (F' \o addn 1) H') nth_cat sF' //.
+  case: h' hH => [|h'] hH; first by rewrite mul0n add0n ltn_ord.
+  rewrite ifN; last by rewrite -leqNgt mulSn -addnA leq_addr.
+  rewrite mulSn -addnA addKn (IH h' _ (F' \o addn 1)) // => i iH; exact: sF'.
+have := sF h (ltn_ord h); rewrite /F; case Eth: theta_enclosures => [th|]; last first.
+  by move=> /= d0; exfalso; have jn := ltn_ord j; move: (nat_of_ord j) jn => jj; rewrite -d0.
+move=> _; rewrite nth_mkseq //; have [_ thP] := theta_enclosuresP Eth.
+apply: (add_allP (x := fun i => den (smul (nth zero (rthetas (rscores t h)) i) (at_ (rcontext t) i j)))) => i i_n.
+rewrite den_smul; apply: mul_iP => //; first exact: thP.
+have [/eqP sc _] := andP sh.
+have iC : (i < size (rcontext t))%N by rewrite size_map sc.
+have jC : (j < size (nth [::] (rcontext t) i))%N.
+  by rewrite (nth_map [::]) ?sc // size_map (shaped_row sh).
+have rE : at_ (rcontext t) i j = Rat (Qred (entry (nth [::] cs (nth 0%N which t)) i j # dC)).
+  by rewrite /at_ (nth_map [::]) ?sc // (nth_map 0%bZ) // (shaped_row sh).
+by rewrite /Et (rat_cellE rE) // rE; apply: rat_iP.
+Qed.
+End Enclosed.
+
 Definition feature_rank_check w k (I J : seq nat) Nt :=
-  rrank_ge_check m w k T (H * d) (mkseq rrow T) I J Nt.
+  let rs := [seq row_enclosures w k t | t <- I] in
+  [&& (0 <=? w)%bZ, all (fun t => (t < T)%N && shaped n d (nth [::] cs (nth 0%N which t))) I,
+      all (fun x => (x < H * d)%N) J, (size J == size I) && all (fun r => size r == (H * d)%N) rs
+    & dominant_rows (size I) [seq [seq nth (0, 0)%bZ r j | j <- J] | r <- rs] Nt].
 
 Lemma feature_rank_sound w k I J Nt : feature_rank_check w k I J Nt ->
   (size I <= \rank (multi_head_attention.Z exp E e W_K W_Q))%N.
 Proof.
-move/(rrank_geE ok) => le; apply: leq_trans le _.
-pose f (t : 'I_T) : 'I_#|[finType of 'I_T]| := enum_rank t.
-have d0 (x : 'I_(H * d)) : (0 < d)%N by case: d x => // -[x]; rewrite muln0.
-have hH (x : 'I_(H * d)) : (x %/ d < H)%N by rewrite ltn_divLR ?(d0 x).
-have jd (x : 'I_(H * d)) : (x %% d < d)%N by rewrite ltn_pmod ?(d0 x).
-pose g (x : 'I_(H * d)) := enum_rank (Ordinal (hH x), Ordinal (jd x)) : 'I_#|[finType of 'I_H * 'I_d]|.
-have -> : mden exp T (H * d) (mkseq rrow T) = mxsub f g (multi_head_attention.Z exp E e W_K W_Q).
-  apply/matrixP => t x; rewrite !mxE !enum_rankK feature_E /at_ nth_mkseq //=.
-  by rewrite -divn_eq.
-exact: mxrank_mxsub.
+case/and5P => w0 /(all_nthP 0%N) Ip /(all_nthP 0%N) Jq /andP[/eqP sJ /(all_nthP [::]) sr] dom.
+have It (i : 'I_(size I)) : (nth 0%N I i < T)%N by case/andP: (Ip i (ltn_ord i)).
+have Jx (j : 'I_(size I)) : (nth 0%N J j < H * d)%N by apply: Jq; rewrite sJ.
+have d0 (j : 'I_(size I)) : (0 < d)%N by have := Jx j; case: (d) => //; rewrite muln0.
+have hH (j : 'I_(size I)) : (nth 0 J j %/ d < H)%N by rewrite ltn_divLR ?(d0 j).
+have jd (j : 'I_(size I)) : (nth 0 J j %% d < d)%N by rewrite ltn_pmod ?(d0 j).
+pose f (i : 'I_(size I)) : 'I_#|[finType of 'I_T]| := enum_rank (Ordinal (It i)).
+pose g (j : 'I_(size I)) : 'I_#|[finType of 'I_H * 'I_d]| :=
+  enum_rank (Ordinal (hH j), Ordinal (jd j)).
+pose Z := multi_head_attention.Z exp E e W_K W_Q.
+have unit : mxsub f g Z \in unitmx.
+  apply: (dominant_rowsP dom (w := w)) => i l.
+  rewrite !mxE !enum_rankK (nth_map [::]) ?size_map // (nth_map 0%N) ?sJ //.
+  have := @row_enclosuresP w k w0 (Ordinal (It i)) (Ordinal (hH l)) (Ordinal (jd l)).
+  rewrite /flat_at /= -divn_eq (nth_map 0%N) //; apply.
+    by case/andP: (Ip i (ltn_ord i)).
+  by have := sr i; rewrite size_map (nth_map 0%N) // => /(_ (ltn_ord i)) /eqP.
+by rewrite -(mxrank_unit unit) mxrank_mxsub.
 Qed.
 
 (* as many as there are rows *)

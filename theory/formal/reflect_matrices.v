@@ -320,6 +320,44 @@ move/le_lt_trans; apply; apply: lt_le_trans (_ : zr R (mig (nth (0, 0)%bZ [seq d
 by apply: migP; rewrite nthG.
 Qed.
 
+(* the same of any matrix whose entries are enclosed *)
+Definition dominant_rows r (E : seq (seq (Z * Z))) (Nt : seq (seq Z)) :=
+  [&& all (fun row => size row == r) E, size E == r, shaped r r Nt
+    & all (fun i => dominant_row i [seq dot_i (nth [::] E i) c | c <- Nt]) (iota 0 r)].
+
+Lemma dominant_rowsP w r (S : 'M[R]_r) E Nt : dominant_rows r E Nt ->
+  (forall i l : 'I_r, enclosed w (S i l) (nth (0, 0)%bZ (nth [::] E i) l)) -> S \in unitmx.
+Proof.
+case/and4P => /(all_nthP [::]) rE /eqP zE sN /allP dom encl.
+have [/eqP zN _] := andP sN.
+pose G := (zr R (Z.shiftl 1 w) *: S) *m (zmx R r r Nt)^T.
+suff : G \in unitmx.
+  rewrite /G unitmx_mul => /andP[]; rewrite !unitmxE detZ unitrM => /andP[_ ->] _; by [].
+apply: dominant_unit => i; set row := nth [::] E i.
+have srow : size row = r by apply/eqP/rE; rewrite zE.
+pose x l := if insub l is Some j then S i j else 0.
+have xE (j : 'I_r) : x j = S i j by rewrite /x valK.
+have xP l : (l < r)%N -> enclosed w (x l) (nth (0, 0)%bZ row l).
+  by move=> lr; rewrite -[l]/(val (Ordinal lr)) xE; apply: encl.
+have GE (j : 'I_r) : zr R (dot_i row (nth [::] Nt j)).1 <= G i j <= zr R (dot_i row (nth [::] Nt j)).2.
+  have sc : size (nth [::] Nt j) = r by apply: (shaped_row sN).
+  have := dot_iP srow sc xP; rewrite /G !mxE.
+  by under [in X in _ -> X]eq_bigr => l _ do rewrite !mxE -xE.
+have nthG (l : nat) : (l < r)%N -> nth (0, 0)%bZ [seq dot_i row c | c <- Nt] l = dot_i row (nth [::] Nt l).
+  by move=> lr; rewrite (nth_map [::]) ?zN.
+have := dom i; rewrite mem_iota ltn_ord => /(_ isT); rewrite /dominant_row -/row => /Z.ltb_lt lt.
+pose y l := if insub l is Some j then G i j else 0.
+have yE (j : 'I_r) : y j = G i j by rewrite /y valK.
+have yP l : (l < r)%N -> zr R (nth (0, 0)%bZ [seq dot_i row c | c <- Nt] l).1 <= y l <=
+    zr R (nth (0, 0)%bZ [seq dot_i row c | c <- Nt] l).2.
+  by move=> lr; rewrite nthG // -[l]/(val (Ordinal lr)) yE GE.
+have sG : size [seq dot_i row c | c <- Nt] = r by rewrite size_map.
+have := othersP sG (ltn_ord i) yP; under eq_bigr => l _ do rewrite yE.
+move/le_lt_trans; apply; apply: lt_le_trans (_ : zr R (mig (nth (0, 0)%bZ [seq dot_i row c | c <- Nt] i)) <= _).
+  by rewrite zr_lt; apply/Z.ltb_lt.
+by apply: migP; rewrite nthG.
+Qed.
+
 (* the rows I and the columns J *)
 Definition rminor (L : rmat) (I J : seq nat) : rmat :=
   [seq [seq nth zero r j | j <- J] | r <- [seq nth [::] L i | i <- I]].
