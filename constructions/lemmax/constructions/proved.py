@@ -1,8 +1,11 @@
 """Which shipped certificates are also Coq theorems, as recorded by the last run of the kernel.
 
-``proved.json`` beside this module has for each certificate the SHA-256 of the Coq text that was
-proved, and its seconds, or the sentence that says why there is none. A record counts only while
-the text written today, with the formal sources it stands on, has the recorded digest.
+``proved.json`` beside this module has for each certificate its SHA-256 and that of the Coq text
+that was proved, or the sentence that says why there is none. A record counts only while the text
+written today, with the formal sources it stands on, has the recorded digest.
+
+``python -m lemmax.constructions.proved`` gives the kernel what it has not seen on this machine;
+with ``--record`` it also writes the record, with ``--checker`` coqchk checks everything again.
 """
 
 from __future__ import annotations
@@ -10,7 +13,8 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-from dataclasses import dataclass
+import sys
+from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -18,21 +22,11 @@ from typing import Any
 from lemmax.constructions import shipped
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_text
+from lemmax.theory.ledger.coq import find_coqc
 from lemmax.theory.proving import running, theorem, translations
 
 _HEADER = re.compile(r"\A\s*\(\*.*?\*\)\s*", re.DOTALL)
 RECORD = Path(__file__).with_name("proved.json")
-SLOW: dict[str, str] = {}
-"""Certificates that have a translation but are not proved with the others, and why."""
-
-
-@dataclass(frozen=True)
-class Proved:
-    """A shipped certificate that is a theorem: the SHA-256 of its Coq text, and the seconds."""
-
-    name: str
-    sha256: str
-    seconds: float
 
 
 @cache
@@ -49,64 +43,89 @@ def _sources() -> str:
     return running.digest_of("", {name: _HEADER.sub("", text) for name, text in sources})
 
 
-def digest(name: str) -> str:
-    """The SHA-256 of the Coq text of a shipped certificate and of the sources it stands on."""
-    text = translations.file_of({name: dict(shipped.load(name))})
-    return hashlib.sha256(f"{_sources()}\0{text}".encode()).hexdigest()
+@cache
+def modules() -> dict[str, str]:
+    """The Coq module of each shipped certificate that has a translation, compared with it."""
+    return {name: text for name in shipped.names() if (text := _written(name)[0])}
 
 
-def proved(name: str) -> Proved | None:
-    """The proof of a shipped certificate, or None where none is recorded.
-
-    >>> proved("dana/any-dimension") is None
-    True
-    """
-    record = records().get(name, {})
-    if not record.get("proved"):
-        return None
-    return Proved(name, record["sha256"], record["seconds"])
-
-
-def reason(name: str) -> str:
-    """Why a shipped certificate is not proved with the others; empty if it is."""
-    if name in SLOW:
-        return SLOW[name]
+@cache
+def _written(name: str) -> tuple[str, str]:
+    """The module of a certificate, or "" and the sentence that says why there is none."""
     try:
-        translations.file_of({name: dict(shipped.load(name))})
+        text = translations.file_of({name: dict(shipped.load(name))})
     except theorem.NotTranslated as error:
-        return str(error)
-    return ""
+        return "", str(error)
+    return text.removeprefix(theorem.HEAD).lstrip("\n"), ""
+
+
+def digest(name: str) -> str:
+    """The SHA-256 of the Coq module of a shipped certificate and of the sources it stands on."""
+    return hashlib.sha256(f"{_sources()}\0{modules()[name]}".encode()).hexdigest()
+
+
+def proved(name: str) -> bool:
+    """Whether a proof of a shipped certificate is recorded.
+
+    >>> proved("dana/any-dimension")
+    False
+    """
+    return bool(records().get(name, {}).get("proved"))
+
+
+def _today(name: str) -> dict[str, Any]:
+    """The record of a certificate, were it proved now."""
+    if why := _written(name)[1]:
+        return {"proved": False, "reason": why}
+    own = hashlib.sha256(shipped.path(name).read_bytes()).hexdigest()
+    return {"proved": True, "certificate": own, "sha256": digest(name)}
 
 
 def stale() -> list[str]:
     """The certificates whose record is not about what would be written today."""
-    found = []
-    for name in shipped.names():
-        record = records().get(name)
-        why = reason(name)
-        if record is None or (why if why else digest(name)) != record.get(
-            "reason" if why else "sha256"
-        ):
-            found.append(name)
-    return found
+    known = set(records()) - set(shipped.names())
+    return sorted(known | {n for n in shipped.names() if records().get(n) != _today(n)})
 
 
-def record(timeout: float = 1800) -> dict[str, dict[str, Any]]:
-    """Prove all shipped certificates in one file, and write down what became of each."""
-    found: dict[str, dict[str, Any]] = {}
-    certificates: dict[str, Any] = {}
-    for name in shipped.names():
-        why = reason(name)
-        if why:
-            found[name] = {"proved": False, "reason": why}
-        else:
-            certificates[name] = dict(shipped.load(name))
-    run = running.prove(translations.file_of(certificates), len(certificates), timeout)
-    if not run.proved:
-        raise LemmaxError(f"Coq did not accept the proofs: {run.message}.")
-    for name in certificates:
-        seconds = run.modules.get(theorem.module_name(name), 0.0)
-        found[name] = {"proved": True, "seconds": seconds, "sha256": digest(name)}
-    write_text(RECORD, json.dumps(dict(sorted(found.items())), indent=1) + "\n")
+def prove(timeout: float = 3600) -> int:
+    """Prove all that have a translation, and say how many the kernel had not seen on this machine.
+
+    LemmaxError if Coq does not accept one of them, or is not there.
+    """
+    return running.prove_modules(modules(), timeout)
+
+
+def record(timeout: float = 3600) -> dict[str, dict[str, Any]]:
+    """Prove all that have a translation, and write down what became of each certificate."""
+    prove(timeout)
+    found = {name: _today(name) for name in shipped.names()}
+    write_text(RECORD, json.dumps(found, indent=1, ensure_ascii=False, sort_keys=True) + "\n")
     records.cache_clear()
     return found
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Prove what is new, and print what is known."""
+    if find_coqc() is None:
+        print(f"The theorems about certificates were not proved again: {running.INSTALL}")
+        return 0
+    try:
+        new = prove()
+        if "--record" in arguments:
+            record()
+        if "--checker" in arguments:
+            print(running.check_modules(modules()))
+    except LemmaxError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(
+        f"{len(modules())} of {len(shipped.names())} shipped certificates are theorems of Coq, "
+        f"closed under the global context; {new} were proved now, the others before."
+    )
+    if late := stale():
+        print(f"The record is not of today: {', '.join(late)}.", file=sys.stderr)
+    return bool(late)
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

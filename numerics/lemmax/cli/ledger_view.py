@@ -29,7 +29,8 @@ def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
     """The table, and how many claims have which verdict."""
     table = Table(box=None, pad_edge=False)
     for name in ("id", "kind", "verdict", "grade"):  # never cut: a reader copies them
-        longest = max((len(row[name] or "-") for row in entries), default=1)
+        cells = [_grade(row) if name == "grade" else row[name] or "-" for row in entries]
+        longest = max(map(len, cells), default=1)
         table.add_column(name, no_wrap=True, min_width=longest)
     table.add_column("source", no_wrap=True)
     table.add_column("what", no_wrap=True, overflow="ellipsis")
@@ -38,7 +39,7 @@ def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
             row["id"],
             row["kind"],
             Text(row["verdict"], COLOURS.get(row["verdict"], "")),
-            row["grade"] or "-",
+            _grade(row),
             row["source"],
             row["title"],
         )
@@ -47,6 +48,12 @@ def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
     told = ", ".join(f"{n} {verdict}" for verdict, n in counts.most_common())
     kinds = ", ".join(f"{letter} {name}" for letter, name in KINDS.items() if letter != "D")
     console.print(f"{len(entries)} claims: {told}. Kinds: {kinds}.")
+
+
+def _grade(entry: dict[str, Any]) -> str:
+    """The grade, and whether Coq's kernel has checked the certificate too."""
+    mark = ", kernel-checked" if entry.get("kernel_checked") else ""
+    return f"{entry['grade'] or '-'}{mark}"
 
 
 def show_one(entry: dict[str, Any], console: Console) -> None:
@@ -71,7 +78,7 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
         console.print(Text(f"Theorems in Coq: {', '.join(entry['theorems'])}"))
     verdict = Text("verdict: ")
     verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
-    verdict.append(f"  grade: {entry['grade'] or '-'}  source: {entry['source']}")
+    verdict.append(f"  grade: {_grade(entry)}  source: {entry['source']}")
     console.print(verdict)
     if entry["repaired_by"]:
         reason = f" ({plain_text(entry['repair']).strip()})" if entry["repair"] else ""
@@ -79,7 +86,8 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     for item in entry["evidence"]:
         scope = f"  [{item['scope']}]" if "scope" in item else ""
         direction = "" if item["direction"] == "for" else f" {item['direction']}"
-        line = f"  {item['outcome']}: {item['grade']}{direction}  {item['test']}{scope}"
+        mark = ", kernel-checked" if item.get("kernel_checked") else ""
+        line = f"  {item['outcome']}: {item['grade']}{mark}{direction}  {item['test']}{scope}"
         console.print(Text(line))
         for name in item.get("certificates", ()):
             console.print(Text(f"    certificate: {name}"))

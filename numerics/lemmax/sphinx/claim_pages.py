@@ -19,7 +19,8 @@ def claim_page(site: Site, entry: Entry) -> str:
     """The page of one claim in Markdown."""
     origin = docname(entry["id"])
     paper = site.papers[entry["paper"]]
-    grade = f" by {entry['grade']} evidence" if entry["grade"] else ""
+    mark = ", kernel-checked" if entry["kernel_checked"] else ""
+    grade = f" by {entry['grade']}{mark} evidence" if entry["grade"] else ""
     lines = [
         *ORPHAN,
         f"# {markdown(heading(entry))}",
@@ -83,7 +84,8 @@ def _evidence(site: Site, entry: Entry, origin: str) -> Iterator[str]:
     for item in entry["evidence"]:
         proof = site.proof_page(item["test"])
         outcome = "" if item["outcome"] == "passed" else f" ({item['outcome']})"
-        title = f"{item['grade'].capitalize()}, {DIRECTIONS[item['direction']]}{outcome}"
+        mark = ", kernel-checked" if item.get("kernel_checked") else ""
+        title = f"{item['grade'].capitalize()}{mark}, {DIRECTIONS[item['direction']]}{outcome}"
         yield f"### {title}"
         yield ""
         if "scope" in item:
@@ -107,6 +109,9 @@ def _evidence(site: Site, entry: Entry, origin: str) -> Iterator[str]:
             yield from folded_source(site, item["test"])
         for name in item.get("certificates", ()):
             yield from _certificate(site, name.removesuffix(".json"), origin)
+            if name in item.get("kernel_checked", ()):
+                yield "Coq's kernel has checked it, as a theorem that `lemmax prove` writes."
+                yield ""
 
 
 def folded_source(site: Site, test: str) -> Iterator[str]:

@@ -15,7 +15,15 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_text
 from lemmax.theory.ledger.claims import Catalogue
 from lemmax.theory.ledger.earning import Earned, credited, current
-from lemmax.theory.ledger.gathering import base, is_test, marked, merged, proof_evidence, worst
+from lemmax.theory.ledger.gathering import (
+    base,
+    is_test,
+    kernel_checked,
+    marked,
+    merged,
+    proof_evidence,
+    worst,
+)
 from lemmax.theory.ledger.projects import Project
 from lemmax.theory.ledger.proofs import Proof
 from lemmax.theory.ledger.records import disagreements, read_ledger
@@ -206,7 +214,7 @@ class Gatherer:
         )
         if not asked and not ran:
             return
-        evidence = self.evidence()
+        evidence = kernel_checked(self.evidence(), self.places.certificates)
         self.ledger = build_ledger(self.catalogue, evidence, self.premises, self.granted)
         self.shown = build_ledger(
             self.catalogue, self._completed(evidence), self.premises, self.granted

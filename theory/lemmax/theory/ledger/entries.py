@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ _LISTED = (
     "title",
     "verdict",
     "grade",
+    "kernel_checked",
     "source",
     "repaired_by",
 )
@@ -54,6 +55,7 @@ def entries(
             "source": claim.source,
             "verdict": entry["verdict"] if fresh else "stale",
             "grade": entry["grade"] if fresh else None,
+            "kernel_checked": fresh and _kernel_checked(entry),
             "repaired_by": claim.repaired_by,
             "repair": claim.repair,
             "formal": claim.formal,
@@ -74,6 +76,17 @@ def entries(
             "evidence": entry.get("evidence", []),
         }
     return table
+
+
+def _kernel_checked(entry: Mapping[str, Any]) -> bool:
+    """Whether the claim is certified, and some certificate of it is also a theorem of Coq."""
+    return entry.get("grade") == "certified" and any(
+        item["grade"] == "certified"
+        and item["outcome"] == "passed"
+        and item.get("kernel_checked") == item.get("certificates")
+        for item in entry["evidence"]
+        if item.get("certificates")
+    )
 
 
 def listed(

@@ -6,8 +6,9 @@ Pure functions; the pytest plugin calls them with what it saw.
 from __future__ import annotations
 
 import ast
+import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import cache
 from pathlib import Path
 from typing import Any, get_args
@@ -125,6 +126,30 @@ def merged(items: Iterable[Evidence]) -> list[Evidence]:
             changes["count"] = least.count + sum(counts)
         pieces[key] = Evidence(**{**asdict(least), **changes})
     return list(pieces.values())
+
+
+def kernel_checked(evidence: Iterable[Evidence], certificates: Path | None) -> list[Evidence]:
+    """The evidence, with the mark of certificates that are also theorems of Coq.
+
+    ``proved.json`` beside the folder of certificates has the proofs, each with the SHA-256 of the
+    certificate that was proved: a certificate that changed since then is not marked.
+    """
+    record = certificates and certificates.with_name("proved.json")
+    if record is None or not record.is_file():
+        return list(evidence)
+    proofs = json.loads(record.read_text(encoding="utf-8"))
+    proved = {f"{n}.json": p["certificate"] for n, p in proofs.items() if p["proved"]}
+    return [
+        replace(
+            item,
+            kernel_checked=tuple(
+                name
+                for name, digest in zip(item.certificates, item.sha256, strict=True)
+                if proved.get(name) == digest
+            ),
+        )
+        for item in evidence
+    ]
 
 
 def proof_evidence(

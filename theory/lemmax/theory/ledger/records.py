@@ -160,7 +160,9 @@ def disagreements(
 
 _LEFT_OUT = ("skipped", "not-run")
 _OF_CLAIMS = ("kind", "number", "paper", "repaired_by", "source", "title")
-_OF_EVIDENCE = ("certificates", "details", "measured", "scope", "sha256", "theorems")
+_OF_EVIDENCE = (
+    *("certificates", "details", "kernel_checked", "measured", "scope", "sha256", "theorems"),
+)
 
 
 def _differing(then: Evidence, now: Evidence) -> list[str]:

@@ -66,8 +66,9 @@ class Evidence:
     the outcome of an empirical test, computed from its data. ``statement`` is the digest of the
     words that the evidence was made for. The rest is what the fixture that earned the grade saw:
     certificates with their sha256, theorems of Coq, a formula with its free symbols, a predicate
-    and the count of instances that it was decided on. ``recorded`` evidence did not run but stands
-    in the committed ledger.
+    and the count of instances that it was decided on; ``kernel_checked`` are those of the
+    certificates that Coq's kernel has proved as theorems. ``recorded`` evidence did not run but
+    stands in the committed ledger.
     """
 
     claim: str
@@ -86,6 +87,7 @@ class Evidence:
     symbols: tuple[str, ...] = ()
     predicate: str | None = None
     count: int | None = None
+    kernel_checked: tuple[str, ...] = ()
     recorded: bool = False
 
 

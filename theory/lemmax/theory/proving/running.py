@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import re
+import shutil
 import subprocess
 import time
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ from lemmax.theory.ledger.coq import (
     formal_folder,
     strip_comments,
 )
-from lemmax.theory.proving.theorem import HEAD
+from lemmax.theory.proving.theorem import HEAD, file_text
 
 INSTALL = (
     "coqc is not on the path: install Coq 8.16 and MathComp 1.15, on Debian the packages coq and "
@@ -37,16 +37,12 @@ INSTALL = (
 
 @dataclass(frozen=True)
 class Run:
-    """What became of a file: whether it compiled and every theorem is closed, and how long.
-
-    ``modules`` has the seconds of each module, without loading.
-    """
+    """What became of a file: whether it compiled and every theorem is closed, and how long."""
 
     proved: bool
     seconds: float
     message: str
     digest: str
-    modules: Mapping[str, float]
 
 
 def coqc_or_refuse() -> str:
@@ -107,7 +103,7 @@ def compiled_sources(coqc: str, sources: Mapping[str, str], timeout: float) -> P
 
 
 def _coqc(coqc: str, folder: Path, file: Path, timeout: float) -> subprocess.CompletedProcess[str]:
-    command = [coqc, *QUIET, "-time", "-Q", str(folder), LOGICAL_NAME, str(file)]
+    command = [coqc, *QUIET, "-Q", str(folder), LOGICAL_NAME, str(file)]
     try:
         return subprocess.run(
             command, cwd=folder, capture_output=True, text=True, timeout=timeout, check=False
@@ -140,7 +136,7 @@ def prove(text: str, theorems: int, timeout: float = 600, fresh: bool = False) -
     message = run.stderr.strip() or ("" if proved else f"{closed} of {theorems} theorems closed")
     for leftover in _products(file):
         leftover.unlink(missing_ok=True)
-    result = Run(proved, round(seconds, 2), message, digest, _seconds(text, run.stdout))
+    result = Run(proved, round(seconds, 2), message, digest)
     if proved:
         record.write_text(json.dumps(asdict(result)), encoding="utf-8")
     return result
@@ -152,12 +148,55 @@ def _products(file: Path) -> Iterable[Path]:
     yield file.with_name(f".{stem}.aux")
 
 
-def _seconds(text: str, output: str) -> dict[str, float]:
-    """The seconds of each module, from the times that coqc prints for each sentence."""
-    places = [(m.start(), m[1]) for m in re.finditer(r"^Module (\w+)\.$", text, re.MULTILINE)]
-    found: dict[str, float] = {}
-    for match in re.finditer(r"^Chars (\d+) - \d+ .* ([\d.]+) secs", output, re.MULTILINE):
-        names = [name for start, name in places if start <= int(match[1])]
-        if names:
-            found[names[-1]] = round(found.get(names[-1], 0) + float(match[2]), 3)
-    return found
+def prove_modules(modules: Mapping[str, str], timeout: float = 3600) -> int:
+    """Prove the modules that were not proved before, in one file; how many these were.
+
+    What was proved is remembered by the digest of each module with the sources and the version of
+    Coq. LemmaxError that names the first module that Coq does not accept.
+    """
+    coqc = coqc_or_refuse()
+    sources = required_sources()
+    places = {
+        name: cache_folder() / f"{digest_of(text, sources, coqc)}.module"
+        for name, text in modules.items()
+    }
+    new = [name for name in modules if not places[name].is_file()]
+    if not new:
+        return 0
+    run = prove(file_text([modules[name] for name in new]), len(new), timeout)
+    if not run.proved:
+        for name in new:
+            alone = prove(file_text([modules[name]]), 1, timeout)
+            if not alone.proved:
+                raise LemmaxError(f"Coq does not accept the proof of {name}: {alone.message}")
+    for name in new:
+        places[name].write_text("", encoding="utf-8")
+    return len(new)
+
+
+def check_modules(modules: Mapping[str, str], timeout: float = 7200) -> str:
+    """Compile the modules, and have coqchk, Coq's second checker, check them with the sources.
+
+    What coqchk says of axioms and of the theory it checked; LemmaxError if it does not accept.
+    """
+    coqc = coqc_or_refuse()
+    coqchk = shutil.which("coqchk")
+    if coqchk is None:
+        raise LemmaxError("coqchk is not on the path: it is a part of Coq, on Debian of coq.")
+    folder = compiled_sources(coqc, required_sources(), timeout)
+    file = folder / "certificates_all.v"
+    file.write_text(file_text(list(modules.values())), encoding="utf-8")
+    try:
+        if _coqc(coqc, folder, file, timeout).returncode:
+            raise LemmaxError("The file of all theorems does not compile.")
+        own = [f"{LOGICAL_NAME}.{name}" for name in (*required_sources(), file.stem)]
+        command = [coqchk, "-silent", "-o", "-Q", str(folder), LOGICAL_NAME, "-norec", *own]
+        run = subprocess.run(command, capture_output=True, text=True, timeout=timeout, check=False)
+    except subprocess.TimeoutExpired:
+        raise LemmaxError(f"coqchk did not finish within {timeout:g} s.") from None
+    finally:
+        for leftover in _products(file):
+            leftover.unlink(missing_ok=True)
+    if run.returncode:
+        raise LemmaxError(f"coqchk does not accept the theorems: {run.stderr.strip()[-300:]}")
+    return run.stdout.strip()
