@@ -72,3 +72,11 @@ Definition product (R : realFieldType) p k q (A : 'M[R]_(p, k)) (B : 'M[R]_(k, q
 (* 1 where a comparison holds, else 0 *)
 Definition indicator (R : realFieldType) (b : bool) : R := b%:R.
 Arguments indicator R b : clear implicits.
+
+(* how few entries of the first row, largest first, exceed a level when they are added *)
+Section Covering.
+Variables (R : realFieldType) (p q : nat).
+Definition first_row (M : 'M[R]_(p, q)) : seq R := [seq entry_at M 0 j | j <- iota 0 q].
+Definition covering (M : 'M[R]_(p, q)) (level : R) : R :=
+  (count (fun s => s <= level) (scanl +%R 0 (sort >=%R (first_row M)))).+1%:R.
+End Covering.

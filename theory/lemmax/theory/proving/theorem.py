@@ -30,6 +30,7 @@ From lemmax Require Import independent_rows reflect_independence.
 From lemmax Require Import layer_words reflect_layer_words.
 From lemmax Require Import tensor_words reflect_tensors reflect_layer_tensors.
 From lemmax Require Import context_words reflect_contexts.
+From lemmax Require Import association_words reflect_associations.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Import Order.TTheory GRing.Theory Num.Theory.

@@ -57,6 +57,13 @@ KINDS: dict[str, Translation] = {
 }
 
 
+_WHY = {
+    "kl-interval": "a divergence needs logarithms, and its infimum limits",
+    "aot-rank": "such a rank is known because e is transcendental, which no file of ours proves",
+    "float-memorization": "the rounding of floating-point formats is not defined in theory/formal",
+}
+
+
 def digest(certificate: Mapping[str, Any]) -> str:
     """The SHA-256 of a certificate's content."""
     text = json.dumps(dict(certificate), sort_keys=True, separators=(",", ":"))
@@ -67,7 +74,8 @@ def translation(certificate: Mapping[str, Any]) -> Translation:
     """The translation of this certificate's kind; NotTranslated if there is none."""
     kind = certificate.get("kind")
     if kind not in KINDS:
-        raise NotTranslated(f"Certificates of kind {kind} have no translation into Coq.")
+        why = _WHY.get(str(kind), "theory/formal does not define what they say")
+        raise NotTranslated(f"Certificates of kind {kind} have no translation into Coq: {why}.")
     return KINDS[kind]
 
 

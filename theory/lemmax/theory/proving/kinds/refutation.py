@@ -42,7 +42,10 @@ def mode_of(sent: Sentence, objects: Mapping[str, Thing]) -> str:
         return "Plain"
     units = {thing.unit for thing in objects.values() if thing.unit}
     if units - {"1", "ln2"} or len(units) > 1 or (units == {"ln2"} and used & NATURAL):
-        raise NotTranslated("It counts scores in several units.")
+        raise NotTranslated(
+            "It counts attention in units of ln 2 and probabilities in natural units, and a "
+            "theorem here has one exponential."
+        )
     return "Binary" if units == {"ln2"} else "Natural"
 
 

@@ -13,11 +13,14 @@ from lemmax.theory.proving.theorem import NotTranslated, Parsed, Theorem
 
 _WORDS = "dE dP dQ dK dV dO dU E P Q K V O U"
 _STATEMENT = re.compile(
-    r"\(R : realFieldType\) \(exp : R -> R\) : natural_exponential exp -> "
+    r"\(R : realFieldType\) \(exp : R -> R\) : (natural|binary)_exponential exp -> "
     r"forall p, p \\in pairs -> attention_only_transformer\.memorizes exp "
     rf"\(transformer_of R (\d+) (\d+) (\d+) (\d+) (\d+) {_WORDS}\) "
     r"\(sequence_of (\d+) (\d+) p\.1\) \(inord p\.2\)"
 )
+
+
+UNITS = {"1": "natural", "ln2": "binary"}
 
 
 def _turned(rows: list[Any]) -> list[Any]:
@@ -40,9 +43,8 @@ def weights(certificate: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def translate(certificate: Mapping[str, Any]) -> Theorem:
-    """The theorem of an aot-memorization certificate in unit 1."""
-    if certificate["layer"]["unit"] != "1":
-        raise NotTranslated("Its attention is counted in units of ln 2.")
+    """The theorem of an aot-memorization certificate; in units of ln 2 exp is the power of two."""
+    unit = UNITS[certificate["layer"]["unit"]]
     W = weights(certificate)
     inner = {len(M) for name in "QKV" for M in W[name]} or {1}
     if len(inner) > 1:
@@ -58,10 +60,11 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
         data[name] = ("cube", [[[int(x * den) for x in row] for row in M] for M in W[name]])
     pairs = [(list(t), y) for t, y in certificate["pairs"]]
     data["pairs"] = ("seq (seq nat * nat)", pairs)
-    call = f"@pairs_sound R exp Natural 128%bZ 48%N {N - 1}%N {s}%N {H}%N {d}%N {dh}%N {_WORDS}"
+    mode = f"{unit.capitalize()} 128%bZ 48%N"
+    call = f"@pairs_sound R exp {mode} {N - 1}%N {s}%N {H}%N {d}%N {dh}%N {_WORDS}"
     return Theorem(
         data,
-        "(R : realFieldType) (exp : R -> R) : natural_exponential exp ->\n"
+        f"(R : realFieldType) (exp : R -> R) : {unit}_exponential exp ->\n"
         "  forall p, p \\in pairs ->\n  attention_only_transformer.memorizes exp\n"
         f"    (transformer_of R {N} {s} {H} {d} {dh} {_WORDS})\n"
         f"    (sequence_of {N - 1} {s} p.1) (inord p.2)",
@@ -71,11 +74,11 @@ def translate(certificate: Mapping[str, Any]) -> Theorem:
 
 
 def read_back(parsed: Parsed) -> Any:
-    """What the written theorem says: the weights and the pairs."""
+    """What the written theorem says: the unit, the weights and the pairs."""
     match = _STATEMENT.fullmatch(parsed.statement)
     if match is None or set(parsed.data) != {"pairs", *_WORDS.split()}:
         return None
-    N, s, H, d, dh, below, last = map(int, match.groups())
+    N, s, H, d, dh, below, last = map(int, match.groups()[1:])
     pairs: Any = parsed.data["pairs"]
     inside = all(0 <= x < N for t, y in pairs for x in (*t, y))
     if (below, last) != (N - 1, s) or not inside or any(len(t) != s + 1 for t, _ in pairs):
@@ -91,9 +94,10 @@ def read_back(parsed: Parsed) -> Any:
             return None
         if any(len(M) != a or any(len(row) != b for row in M) for M in tables):
             return None
-    return found, [(list(t), y) for t, y in pairs]
+    return match[1], found, [(list(t), y) for t, y in pairs]
 
 
 def meant(certificate: Mapping[str, Any]) -> Any:
     """The same of the certificate."""
-    return weights(certificate), [(list(t), y) for t, y in certificate["pairs"]]
+    unit = UNITS[certificate["layer"]["unit"]]
+    return unit, weights(certificate), [(list(t), y) for t, y in certificate["pairs"]]

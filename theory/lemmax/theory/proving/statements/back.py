@@ -12,7 +12,7 @@ from lemmax.theory.proving.statements.objects import binders_back
 from lemmax.theory.proving.statements.trees import INFIX, Tree
 from lemmax.theory.proving.theorem import Parsed
 
-_WORD = re.compile(r"\s*(-?\d+%:R|\w+%:R|\d+%N|-?\d+|[\w.]+|<->|<=|:>|/\\|[()#+\-*/<=~])")
+_WORD = re.compile(r"\s*(-?\d+%:R|\w+%:R|\d+%N|-?\d+|[\w.]+|<->|<=|:>|/\\|\\/|[()#+\-*/<=~])")
 _MODES = {"natural": "Natural", "binary": "Binary"}
 _ASSUMED = re.compile(r" : (?:(natural|binary)_exponential exp -> )?(?:exists ((?:\w+ )+): nat, )?")
 # Words of Coq: the word of the language, and the arguments before its own.
@@ -23,6 +23,7 @@ _BACK: dict[str, tuple[str, tuple[str, ...]]] = {
     "equal_tensors": ("equal", ()),
     "equal_facts": ("equal", ()),
     "fact_count": ("size", ("R",)),
+    "association_count": ("count", ("R",)),
     "table_tensor": ("tensor", ("R",)),
     **{x: (x, ("R",)) for x in ("keys", "queries", "values", "slices_rank_sum", "indicator")},
     **{
@@ -112,6 +113,8 @@ def _meaning(parts: list[Tree]) -> Tree:
         return parts[1], parts[0], parts[2]
     if len(parts) == 3 and parts[1] == "<->":
         return "iff", parts[0], parts[2]
+    if len(parts) == 3 and parts[1] == "\\/":
+        return "or", parts[0], parts[2]
     if len(parts) > 2 and parts[1] == "/\\":
         if len(parts) % 2 == 0 or any(x != "/\\" for x in parts[1::2]):
             raise LemmaxError("A conjunction of a Coq file is broken.")

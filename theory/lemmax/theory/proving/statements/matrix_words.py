@@ -160,8 +160,20 @@ def _threshold(writer: Writer, tree: Tree, tau: Fraction) -> Node:
     return Node(coq, term, None, (*M.steps, step), M.sizes)
 
 
+def _covering(writer: Writer, tree: Tree, level: Fraction) -> Node:
+    """How few entries of the first row exceed a level: the order of its entries is named."""
+    M, row = writer.matrix(tree), writer.table(tree)[0]
+    order = sorted(range(len(row)), key=lambda j: (-row[j], j))
+    r = int(writer.sent.number(("covering", tree, level))) - 1
+    arguments = f"{_shape(M)} {pair(level)} ({literals.write(order)}%N) {r}%N {VM}"
+    step = writer.decided("covering_wordE", arguments)
+    coq = f"(covering {M.coq} (qr R {pair(level)}))"
+    return Node(coq, f"nat_real {r + 1}%N", None, (*M.steps, step))
+
+
 SCALARS |= {
     "rank": _rank,
+    "covering": _covering,
     "rows": lambda writer, M: _size(writer, M, "rows", 0),
     "columns": lambda writer, M: _size(writer, M, "columns", 1),
     "entry": _entry,

@@ -22,6 +22,14 @@ ASSOCIATIONS = "seq (seq nat * nat)"
 Data = dict[str, tuple[str, Value]]
 
 
+_WHY = {
+    "Distribution": "An infimum of divergences needs logarithms and limits, which no real field "
+    "with an exponential need have.",
+    "AttentionOnly": "Transformers inside a statement are not defined in theory/formal yet.",
+    "Integers": "Lists of indices inside a statement are not defined in theory/formal yet.",
+}
+
+
 @dataclass(frozen=True)
 class Thing:
     """An object of an instance: data, binder ("" for none), what it says, and its sizes."""
@@ -81,7 +89,7 @@ def _thing(name: str, value: Any, sent: Sentence, number: Mapping[str, int]) -> 
     if isinstance(value, Associations):
         pairs = [(list(t), g) for t, g in zip(value.sequences, value.targets, strict=True)]
         return Thing(name, {name: (ASSOCIATIONS, pairs)}, "", pairs)
-    raise NotTranslated(f"Objects of the sort {type(value).__name__} are not defined in Coq.")
+    raise NotTranslated(_WHY.get(type(value).__name__, "It is about an object that Coq lacks."))
 
 
 def indices(facts: Facts, number: Mapping[str, int]) -> list[tuple[int, ...]]:

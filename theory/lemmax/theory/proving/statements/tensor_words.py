@@ -369,6 +369,13 @@ def _all_tokens(writer: Writer, tree: Tree) -> Node:
     return Node(f"(all_tokens {A.name})", term, None, (step,), sizes)
 
 
+def _count(writer: Writer, tree: Tree) -> Node:
+    a = writer.named(tree).name
+    step = writer.lemma("association_count_wordE", a)
+    return Node(f"(association_count R {a})", f"nat_real (size (undup {a}))", None, (step,))
+
+
+SCALARS["count"] = _count
 SCALARS |= {name: _fact_word(name) for name in ("keys", "queries", "values", "slices_rank_sum")}
 SCALARS["size"] = _fact_word("fact_count")
 SCALARS |= {name: _layer_size(name) for name in LAYER_WORDS}

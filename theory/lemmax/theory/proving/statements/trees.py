@@ -120,7 +120,9 @@ def _tree(node: ast.expr, names: Mapping[str, Tree]) -> Tree:
         return ("text", node.value) if isinstance(node.value, str) else Fraction(str(node.value))
     if isinstance(node, ast.Name):
         if node.id not in names:
-            raise NotTranslated(f"Statements about the field {node.id} have no translation.")
+            raise NotTranslated(
+                f"It names the field {node.id}: a theorem here is about one real field."
+            )
         return names[node.id]
     if isinstance(node, ast.List):
         rows = [_tree(row, names) for row in node.elts]

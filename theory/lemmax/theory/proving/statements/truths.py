@@ -13,7 +13,7 @@ from lemmax.theory.proving.kinds import memorization
 from lemmax.theory.proving.statements.objects import Thing, indices, numbering, weights
 from lemmax.theory.proving.statements.tensor_words import context_arguments, layer_arguments
 from lemmax.theory.proving.statements.trees import Tree
-from lemmax.theory.proving.statements.writer import PRECISION, VM, Writer, pair
+from lemmax.theory.proving.statements.writer import PRECISION, VM, Writer, pair, untranslated
 from lemmax.theory.proving.theorem import NotTranslated
 
 Shown = tuple[str, str]  # a condition, and the proof of it, or of its negation
@@ -26,7 +26,7 @@ def shown(writer: Writer, tree: Tree, wanted: bool) -> Shown:
     if word in ("<=", "<", "="):
         return _comparison(writer, word, arguments[0], arguments[1], wanted)
     if word not in TRUTHS:
-        raise NotTranslated(f"The word {word} has no translation into Coq.")
+        raise untranslated(word)
     return TRUTHS[word](writer, arguments, wanted)
 
 
@@ -65,6 +65,20 @@ def _not(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
     if wanted:
         return f"(~ {text})", proof
     return f"(~ {text})", f"suff H : {text} by move=> N; exact: (N H). {proof}"
+
+
+def _or(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
+    if len(parts) != 2:
+        raise NotTranslated("An alternative of more than two has no translation into Coq.")
+    truths = [writer.sent.holds(part) for part in parts]
+    (a, first), (b, second) = (
+        shown(writer, part, truth) for part, truth in zip(parts, truths, strict=True)
+    )
+    text = f"({a} \\/ {b})"
+    if wanted:
+        return text, f"left. {first}" if truths[0] else f"right. {second}"
+    both = f"suff [H K] : (~ {a}) /\\ (~ {b}) by case=> X; [exact: (H X) | exact: (K X)]"
+    return text, f"{both}. split. {first}. {second}"
 
 
 def _iff(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
@@ -257,6 +271,21 @@ def _represents(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
     return f"(represents {X.coq} {D})", f"{writer.rewriting(X.steps)}apply: {close}; {CLOSE}"
 
 
+def _parity(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
+    """The tokens of the bits, the last token, and the targets of an even and an odd number."""
+    a, H = writer.named(parts[0]), parts[1]
+    if not wanted:
+        raise NotTranslated("That associations are not parities has no translation into Coq.")
+    bits = int(H) + 1
+    pairs = a.said
+    zero, one = sorted({x for t, _ in pairs for x in t[:bits]})
+    targets = {t[:bits].count(one) % 2: y for t, y in pairs}
+    numbers = (zero, one, pairs[0][0][-1], targets[0], targets[1], len(pairs[0][0]) - bits)
+    listed = " ".join(f"{x}%N" for x in numbers)
+    close = f"(@parity_wordE {listed} {a.name} {H}%N)"
+    return f"(parity {a.name} {H}%N)", f"apply: {close}; {CLOSE}"
+
+
 def _shared(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
     A = writer.named(parts[0])
     if not wanted:
@@ -267,6 +296,7 @@ def _shared(writer: Writer, parts: list[Tree], wanted: bool) -> Shown:
 
 TRUTHS: dict[str, Callable[[Writer, list[Tree], bool], Shown]] = {
     "and": _and,
+    "or": _or,
     "not": _not,
     "iff": _iff,
     "equal": _equal,
@@ -279,4 +309,5 @@ TRUTHS: dict[str, Callable[[Writer, list[Tree], bool], Shown]] = {
     "same_table": _same_table,
     "represents": _represents,
     "shared": _shared,
+    "parity": _parity,
 }

@@ -25,6 +25,21 @@ PRECISION = f"{BITS}%bZ {SQUARINGS}%N"
 VM = "ltac:(vm_cast_no_check (erefl true))"
 
 
+# Why a word has no translation, where it is more than that nobody has written its lemma.
+_WHY = {
+    "log_odds": "a real field with an exponential need not have logarithms",
+    "log": "a real field with an exponential need not have logarithms",
+    "independent_share": "sets of rows are not counted in theory/formal",
+    "*": "matrices are not multiplied by numbers there",
+}
+
+
+def untranslated(word: str) -> NotTranslated:
+    """The refusal of a word that Coq does not have."""
+    why = _WHY.get(word, "theory/formal does not define it yet")
+    return NotTranslated(f"The word {word} has no translation into Coq: {why}.")
+
+
 @dataclass(frozen=True)
 class Node:
     """A written expression: its Coq text, the list or expression that it is, and its value.
@@ -99,7 +114,7 @@ class Writer:
         if not isinstance(tree, tuple):
             raise NotTranslated(f"{tree} is not a number.")
         if tree[0] not in SCALARS:
-            raise NotTranslated(f"The word {tree[0]} has no translation into Coq.")
+            raise untranslated(tree[0])
         return SCALARS[tree[0]](self, *tree[1:])
 
     def literal(self, x: Fraction) -> Node:
@@ -117,7 +132,7 @@ class Writer:
             step = self.lemma("of_intsE", f"{p} {q} {tree}_den {tree}_rows")
             return Node(tree, f"of_ints {tree}_den {tree}_rows", thing.said, (step,), (p, q))
         if tree[0] not in MATRICES:
-            raise NotTranslated(f"The word {tree[0]} has no translation into Coq.")
+            raise untranslated(tree[0])
         return MATRICES[tree[0]](self, *tree[1:])
 
     def tensor(self, tree: Tree) -> Node:
@@ -129,7 +144,7 @@ class Writer:
             term = f"tens_of_ints {tree}_den {tree}_rows"
             return Node(tree, term, thing.said, (step,), sizes)
         if tree[0] not in TENSORS:
-            raise NotTranslated(f"The word {tree[0]} has no translation into Coq.")
+            raise untranslated(tree[0])
         return TENSORS[tree[0]](self, *tree[1:])
 
     def table(self, tree: Tree) -> Any:
@@ -147,7 +162,7 @@ class Writer:
         if isinstance(tree, str):
             return tree
         if tree[0] != "facts":
-            raise NotTranslated(f"The word {tree[0]} has no translation into Coq.")
+            raise untranslated(tree[0])
         listed = indices(self.sent.value(tree), numbering(self.sent))
         for name, known in self.literals.items():
             if known == listed:
