@@ -13,11 +13,20 @@ READER := rapidocr-onnxruntime==1.4.4
 EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
   --recheck tests docs/proofs --ignore=tests/training
 
-.PHONY: verify ledger test tests lint style mypy pyright docs system clean
+.PHONY: verify ledger proofs coqchk test tests lint style mypy pyright docs system clean
 
 # Compares with the ledger in the repository and changes no file of it.
 verify: .venv/evidence
 	$(EVIDENCE) --screen --ledger-against $(LEDGER)
+	$(BIN)/python -m lemmax.constructions.proved
+
+# Proves every shipped certificate that has a translation, and writes down which they are.
+proofs: .venv/evidence
+	$(BIN)/python -m lemmax.constructions.proved --record
+
+# Coq's second checker over the formal sources and all theorems about certificates: minutes.
+coqchk: .venv/evidence
+	$(BIN)/python -m lemmax.constructions.proved --checker
 
 ledger: .venv/evidence
 	$(EVIDENCE) --ledger $(LEDGER)

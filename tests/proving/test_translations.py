@@ -10,7 +10,7 @@ import pytest
 
 from lemmax.constructions import shipped
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.proving import literals, numbers, theorem, translations
+from lemmax.theory.proving import literals, numbers, precision, theorem, translations
 
 ONE_OF_EACH = (
     "wong/proposition-3.6",
@@ -24,6 +24,13 @@ ONE_OF_EACH = (
     "mahdavi/tightness-memorization-mmm",
     "wong/argmax-rank-one",
     "mahdavi/similar-contexts",
+    "mahdavi/general-position-limit",
+    "wong/rank-of-product",
+    "wong/example-2.2",
+    "lemmax/layer-rank-generic",
+    "dana/figure-4-bound",
+    "dana/corollary-1",
+    "wong/remark-3.4-argmax",
 )
 
 
@@ -100,9 +107,72 @@ def test_a_certificate_that_does_not_hold_is_refused() -> None:
         translations.write_module("a", certificate)
 
 
-def test_a_kind_without_a_translation_says_so() -> None:
-    with pytest.raises(theorem.NotTranslated, match="witness have no translation"):
-        translations.write_module("a", dict(shipped.load("dana/proposition-2-converse")))
+def test_what_has_no_translation_says_so() -> None:
+    for name, why in (
+        ("dana/proposition-3", "kind kl-interval have no translation into Coq: a divergence"),
+        ("dana/any-dimension", "needs logarithms and limits"),
+        ("lemmax/field-dependence", "names the field C"),
+        ("wong/equation-15-dimensions", "one exponential"),
+        ("wong/large-tau-large-c", "no translation into Coq"),
+    ):
+        with pytest.raises(theorem.NotTranslated, match=why):
+            translations.write_module("a", dict(shipped.load(name)))
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new"),
+    [
+        ("wong/equation-15", "<->", "/\\"),
+        ("wong/equation-15", "memorizes_values_at exp L D", "memorizes_values exp L D"),
+        ("wong/equation-15", "(rank_is (entries (table_tensor R D)) r_1)", "(0%:R = 0%:R :> R)"),
+        ("wong/equation-15", "r_1%:R <= r_2%:R", "r_2%:R <= r_1%:R"),
+        ("wong/equation-15", "layer_tensor exp L D", "logits_tensor exp L D"),
+        ("wong/equation-15", "natural_exponential", "binary_exponential"),
+        ("wong/example-2.2", "(equal_facts D facts_1)", "(equal_facts D D)"),
+        ("wong/remark-3.4-argmax", "\\/", "/\\"),
+        ("mahdavi/general-position-limit", "(kruskal_is (all_tokens A) r_1)", "(shared A)"),
+        ("mahdavi/general-position-limit", "Num.min", "Num.max"),
+        ("lemmax/corollary-1-narrow-heads", "binary_exponential", "natural_exponential"),
+    ],
+)
+def test_another_statement_is_noticed(name: str, old: str, new: str) -> None:
+    text, certificates = written(name)
+    start = text.index("Theorem holds")
+    assert old in text[start:]
+    changed = text[:start] + text[start:].replace(old, new, 1)
+    with pytest.raises(LemmaxError):
+        translations.compare(changed, certificates)
+
+
+def test_a_variable_is_determined_once() -> None:
+    """A rank that nothing determines, or that something else does, is refused."""
+    text, certificates = written("wong/rank-of-product")
+    for old, new in (("exists r_1 r_2", "exists r_2 r_1"), ("exists r_1 ", "exists r_0 r_1 ")):
+        with pytest.raises(LemmaxError):
+            translations.compare(text.replace(old, new, 1), certificates)
+
+
+def test_precision_is_the_least_that_decides() -> None:
+    """One token with logit 1 before one with 0: probability e / (1 + e) = .7310585…"""
+    ones = {f"d{x}": 1 for x in "EUQKVO"}
+    weights = ones | {"E": [[1], [0]], "U": [[1, 0]]} | {x: [[[0]]] for x in "QKVO"}
+    facts = [(0, 0, 0)]
+    assert precision.needed(weights, facts) == precision.LADDER[0]
+    assert precision.needed(weights, facts, Fraction(73, 100)) == precision.LADDER[0]
+    close = Fraction(731058578, 10**9)  # e / (1 + e) is larger by 6e-10
+    assert precision.needed(weights, facts, close) > precision.LADDER[0]
+    with pytest.raises(theorem.NotTranslated, match="too close"):
+        precision.needed(weights, facts, Fraction(74, 100))
+    assert precision.needed(weights, facts, Fraction(1), [True, False]) == precision.LADDER[0]
+
+
+def test_dependent_rows_have_a_relation() -> None:
+    rows = numbers.rows_of([["1", "2"], ["3", "1/2"], ["5", "7"]])
+    found = numbers.relation(rows)
+    assert found is not None
+    assert any(found)
+    assert [sum(x * row[j] for x, row in zip(found, rows, strict=True)) for j in (0, 1)] == [0, 0]
+    assert numbers.relation(rows[:2]) is None
 
 
 def test_negation_and_order_of_a_comparison_are_read() -> None:
