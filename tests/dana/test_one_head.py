@@ -1,5 +1,6 @@
-"""Corollary 1 with one head of dimension two: the squares, and everything else."""
+"""Signs of relations: one head of dimension two on squares, two heads on six sequences."""
 
+from collections.abc import Callable
 from itertools import combinations, product
 from random import Random
 from typing import Any
@@ -112,3 +113,29 @@ def test_corollary_1_exact_with_one_head(sample: Sample) -> None:
 def memorized(memory: Any, pairs: dict[Sequence, int]) -> bool:
     known = memory.model.memorizes(pairs) and memory.margin > 0
     return bool(known and len(pairs) == 4)
+
+
+def signs_change(T: list[Sequence], H: int) -> bool:
+    """Whether two of 200 random weights have relations with different signs: exact arithmetic."""
+    seen = set()
+    for seed in range(200):
+        v = one_relation(rational_features(dyadic(3, len(T[0]), H, seed), T))
+        if v is not None and 0 not in v:
+            seen.add(tuple((x > 0) == (v[0] > 0) for x in v))
+        if len(seen) == 2:
+            return True
+    return False
+
+
+@pytest.mark.claim(
+    "lemmax/corollary-1-one-last-token",
+    grade="universal",
+    scope="all 84 sets of six pairs over three tokens, with one last token and two heads",
+    statement="25fcdfaedcf25ae5",
+)
+def test_corollary_1_one_last_token_on_all_sets_of_six_pairs(exhaust: Callable[..., int]) -> None:
+    """Two different patterns of signs suit all labels; on a square one head has one only."""
+    everything = [(*t, 0) for t in product(range(3), repeat=2)]
+    square = [(0, 0, 0), (0, 1, 0), (1, 0, 0), (1, 1, 0)]
+    sets = ((list(six), 2) for six in combinations(everything, 6))
+    assert exhaust(sets, signs_change, control=(square, 1)) == 84
