@@ -178,7 +178,7 @@ def test_one_rounding_tells_all_codes_from_all(dtype: str, accumulate: str) -> N
     "lemmax/float-codes",
     grade="property",
     scope="bfloat16 octaves: the middle and both ends of the exponents against all codes",
-    statement="f3c6a762796b682b",
+    statement="3d7db95a8296731b",
 )
 def test_octaves_in_bfloat16_by_mantissas_and_octaves_apart(sample: Sample) -> None:
     """Scaling by 2 changes no bit, so the middle and the two ends against all 30,464 codes."""
