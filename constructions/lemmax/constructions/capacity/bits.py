@@ -40,11 +40,13 @@ class Sizes:
     values: int
     facts: int
     tokens: int
+    both: int = 0  # tokens that are subjects and predicates
 
     @classmethod
     def of(cls, db: Database) -> Sizes:
         """The sizes of a database."""
-        return cls(len(db.keys), len(db.queries), len(db.values), len(db), len(db.tokens))
+        both = len(set(db.queries).intersection(db.keys))
+        return cls(len(db.keys), len(db.queries), len(db.values), len(db), len(db.tokens), both)
 
     @classmethod
     def full(cls, queries: int, values: int, facts: int) -> Sizes:
@@ -81,7 +83,8 @@ class Capacity:
     @property
     def used(self) -> int:
         """Parameters that answers depend on: W_E on keys and predicates, heads, W_U on values."""
-        spent = self.sizes.keys + self.sizes.queries + self.sizes.values
+        sizes = self.sizes
+        spent = sizes.keys + sizes.queries - sizes.both + sizes.values
         return self.dims.d_model * spent + self.dims.parameters
 
     @property
