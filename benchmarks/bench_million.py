@@ -60,8 +60,12 @@ def compiled(source: Path, target: Path, logits: str) -> dict[str, Any]:
     }
 
 
-def measure(facts: int, logits: str) -> dict[str, Any]:
-    """One table from its dump to the checker's verdict."""
+def measure(facts: int, logits: str, runs: int = 2) -> dict[str, Any]:
+    """One table from its dump to the checker's verdict; the quicker of two runs."""
+    return min((_measure(facts, logits) for _ in range(runs)), key=lambda row: row["total"])
+
+
+def _measure(facts: int, logits: str) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder:
         source, target = Path(folder) / "facts.nt", Path(folder) / "layer.json"
         write_table(source, facts)

@@ -269,7 +269,7 @@ def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         compile_database(db, dtype="float7")
     both = Database.from_triples([("a", "f", "x"), ("f", "g", "y")])
     with pytest.raises(LemmaxError, match="'f' is both"):
-        compile_database(both, dtype="bfloat16")
+        by_codes(both, Code("integers", 1, 2, mantissas=(-1, 0)), WIDE)
     with pytest.raises(LemmaxError, match="In float64 exp"):
         compile_database(db, dtype="bfloat16", accumulate="float64")
     with pytest.raises(LemmaxError, match="does not hold the float64 weights"):

@@ -17,6 +17,7 @@ from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
 from lemmax.constructions.compiler.coded.codes import Arithmetic, families
 from lemmax.constructions.countries import countries
 from lemmax.numerics.twins.coded import TorchCodedLayer
+from lemmax.theory import Database
 from lemmax.theory.errors import RoundedWeights
 from lemmax.theory.formats import FORMATS
 
@@ -63,6 +64,32 @@ def test_torch_recalls_facts_by_lines(shared: int) -> None:
     for fused in (False, True):
         layer = TorchCodedLayer.from_coded(coded, fused=fused)
         assert layer.misses(torch.from_numpy(facts[::4])) == 0
+
+
+@pytest.mark.parametrize(("dtype", "logits"), FORMS)
+def test_torch_recalls_facts_about_predicates(dtype: str, logits: str | None) -> None:
+    """Six predicates that are subjects too, asked about themselves as well."""
+    table = random_table(200, 6, 300)
+    renamed = {f"k{i}": f"q{i}" for i in range(6)}
+    db = Database.from_triples([(renamed.get(str(k), k), q, v) for k, q, v in table])
+    compiled = compile_database(db, dtype=dtype, logits=logits)
+    facts = torch.from_numpy(compiled.facts)
+    assert (facts[:, 0] == facts[:, 1]).sum() == 6
+    for fused in (False, True):
+        module = TorchCodedLayer.from_coded(compiled.coded, fused=fused)
+        assert module.misses(facts) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore")  # of the compiler, about itself
+def test_compiled_torch_recalls_every_fact() -> None:
+    """torch.compile, for the processor; it needs a C++ compiler and takes some seconds."""
+    compiled = compile_database(random_table(128, 3, 300), dtype="bfloat16")
+    facts = torch.from_numpy(compiled.facts)
+    layer = torch.compile(TorchCodedLayer.from_coded(compiled.coded), dynamic=False)
+    top = layer(facts[:, :2]).topk(2, dim=-1)
+    assert (top.indices[:, 0] == facts[:, 2]).all()
+    assert (top.values[:, 0] > top.values[:, 1]).all()
 
 
 def test_cities_are_held_in_bfloat16() -> None:

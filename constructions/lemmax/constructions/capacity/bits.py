@@ -7,7 +7,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, cheapest_code
+from lemmax.constructions.compiler.coded.codes import (
+    Arithmetic,
+    Code,
+    cheapest_code,
+    joined_code,
+)
 from lemmax.constructions.compiler.planning import Dimensions, applicable, dimensions
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
@@ -172,13 +177,10 @@ def capacities(db: Database | Sizes) -> Iterator[Capacity]:
         disjoint = not set(db.keys) & set(db.queries)
         for method in applicable(db):
             yield Capacity(method, None, None, None, dimensions(db, method), sizes)
-    if not disjoint:
-        return
+    choose = cheapest_code if disjoint else joined_code
     for dtype, logits in ARITHMETICS:
         try:
-            code = cheapest_code(
-                sizes.values, sizes.queries, Arithmetic.named(dtype, logits=logits)
-            )
+            code = choose(sizes.values, sizes.queries, Arithmetic.named(dtype, logits=logits))
         except LemmaxError:
             continue
         yield by_code(sizes, code, dtype, logits)
@@ -187,5 +189,6 @@ def capacities(db: Database | Sizes) -> Iterator[Capacity]:
 def by_code(sizes: Sizes, code: Code, dtype: str, logits: str) -> Capacity:
     """What a layer with this code spends."""
     m = code.coordinates
-    dims = Dimensions(code.width(sizes.queries), sizes.queries, m, 1)
+    d_qk = 2 if code.family == "joined" else 1
+    dims = Dimensions(code.width(sizes.queries), sizes.queries, m, d_qk)
     return Capacity("by-codes", dtype, logits, code.family, dims, sizes)

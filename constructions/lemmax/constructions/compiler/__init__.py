@@ -24,10 +24,11 @@ the scores are rounded to dyadic rationals so finely that s is off by at most 1/
 
 The fifth is for number formats, and takes a dtype:
 
-``by-codes`` (subjects and predicates disjoint)
+``by-codes``
     |Q| heads, d_qk = 1, d_vo = m, d_model about |Q|·m: a key carries a code of m numbers for each
     value, attention saturates, and the logits are those of the nearest code. What a computer makes
-    of it in bfloat16, float16 or float32 is proved, not measured.
+    of it in bfloat16, float16 or float32 is proved, not measured. Where a predicate is a subject
+    too, d_qk = 2 and d_model about |Q|(m+1).
 
 One builder per file, :mod:`~lemmax.constructions.compiler.planning` to choose among them,
 :mod:`~lemmax.constructions.compiler.compiling` to run the passes, and the layers' answers and

@@ -9,7 +9,7 @@ from ..steps import Step
 from .arrays import Table
 from .floats import ONE, SHIFT, Format, exponent, length, trailing, values
 
-FAMILIES = ("integers", "one-rounding", "octaves", "lattice", "envelope")
+FAMILIES = ("integers", "one-rounding", "octaves", "lattice", "envelope", "joined")
 """Sets of codes, each with a theorem that computed logits keep their order."""
 
 
@@ -89,7 +89,7 @@ class Codes:
             words = set(map(row.__getitem__, outside))
             found = {self.value[w] for w in words}
             allowed = {0, -unit // self.scale} if j == z else {0}
-            if self.layer.family == "integers" and j == z:
+            if self.layer.family in ("integers", "joined") and j == z:
                 allowed = {-unit // self.scale}
             if not found <= allowed:
                 return Step(False, "a token that is no value has a column of its own")
@@ -106,6 +106,7 @@ class Codes:
         """That computed logits differ as they should, by the family of the codes."""
         ok, text = {
             "integers": self.integers,
+            "joined": self.integers,
             "one-rounding": self.one_rounding,
             "octaves": self.octaves,
             "lattice": self.lattice,
@@ -219,6 +220,7 @@ class Codes:
         held = values(self.layer.arrays["W_E"].entries, self.layer.weights, "W_E").values()
         reach = double * self.layer.m * max(ONE, max(held), -min(held))
         apart = min((trailing(x) for c in self.points for x in c if x), default=SHIFT)
+        reach *= 2 if self.layer.family == "joined" else 1  # heads read two tokens with blocks
         return 2 * (len(self.layer.queries) + 1) * reach, 1 << (apart + self.gain * 23 // 16)
 
     def real(self) -> Step:
@@ -231,7 +233,7 @@ class Codes:
     def probability(self, tau: Fraction) -> Step:
         """Logits of integer codes differ by factor (1 - 2^-16) at least, and e^-x < 2^(-23x/16)."""
         off, apart = self.off()
-        if self.layer.family != "integers" or off << 16 > apart:
+        if self.layer.family not in ("integers", "joined") or off << 16 > apart:
             return Step(False, "only integer codes have margins for a probability")
         power = 23 * self.layer.factor * 65535 // (16 * 65536)
         if Fraction(self.layer.size, 1 << power) > 1 / tau - 1:

@@ -16,6 +16,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from ..coded import joined
 from ..coded.arrays import NAMES, Table, tables
 from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
 from ..coded.envelopes import Envelope
@@ -67,13 +68,15 @@ def read(data: Mapping[str, Any]) -> Layer:
     heads = len(queries)
     if not heads:
         refuse("queries", "must not be empty")
-    place = layout(heads, m, intercepts, shared)
+    family = choice(code["family"], "code.family", FAMILIES)
+    both = family == "joined"  # predicates may be subjects
+    place = joined.layout(heads, m) if both else layout(heads, m, intercepts, shared)
     size, d = (*arrays["W_E"].shape, 0)[0], place.width
     shapes = {
         "W_E": (size, d),
         "W_U": (d, size),
-        "W_Q": (heads, d, 1),
-        "W_K": (heads, 1, d),
+        "W_Q": (heads, d, 2 if both else 1),
+        "W_K": (heads, 2 if both else 1, d),
         "W_V": (heads, d, m),
         "W_O": (heads, m, d),
         "facts": (integer(data["facts"], "facts", 2**31), 3),
@@ -86,7 +89,6 @@ def read(data: Mapping[str, Any]) -> Layer:
             refuse(name, f"must have entries of the type {forms['weights'].name}")
     if arrays["facts"].kind != "I32" or arrays["queries"].kind != "I32":
         refuse("facts and queries", "must be integers")
-    family = choice(code["family"], "code.family", FAMILIES)
     tokens(arrays["tokens"], size)
     weights, sums, logits = (forms[name] for name in names)
     return Layer(weights, sums, logits, family, m, factor, place, arrays, queries, shared or 0)
@@ -119,13 +121,18 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     ):
         refuse("accumulate", "must hold the weights")
     spend("The weights", sum(2 * len(table.entries) for table in layer.arrays.values()))
-    scale, step = predicates(layer)
-    yield step
-    gain, step = heads(layer, max(1, scale))
+    yield named(layer)
+    if layer.family == "joined":
+        yield joined.predicates(layer)
+        yield joined.held(layer)
+        scale = 1
+        gain, step = joined.heads(layer)
+    else:
+        scale, step = predicates(layer)
+        yield step
+        gain, step = heads(layer, max(1, scale))
     yield step
     known = sorted(set(layer.arrays["facts"].entries[2::3]))
-    if known[0] < 0 or known[-1] >= layer.size:
-        refuse("facts", "name tokens that do not exist")
     if layer.family == "envelope":
         if tau is not None or scale != 1:
             refuse("tau", "needs integer codes, and lines need markers of 1")
@@ -143,12 +150,24 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     yield recalled(layer, codes)
 
 
+def named(layer: Layer) -> Step:
+    """Predicates are distinct tokens, facts name tokens, and each asks for a predicate."""
+    facts, queries = layer.arrays["facts"].entries, layer.queries
+    if len(set(queries)) != len(queries) or not 0 <= min(queries) <= max(queries) < layer.size:
+        refuse("queries", "must be distinct tokens")
+    if not facts:
+        refuse("facts", "must not be empty")
+    if not 0 <= min(facts) <= max(facts) < layer.size:
+        refuse("facts", "name tokens that do not exist")
+    if not set(facts[1::3]) <= set(queries):
+        return Step(False, "a fact asks for a predicate that no head belongs to")
+    return Step(True, f"{len(facts) // 3} facts about {len(queries)} predicates")
+
+
 def predicates(layer: Layer) -> tuple[int, Step]:
     """Predicates: a power of two at the first marker, 1 at the second and at a hot coordinate."""
     W_E, d = layer.arrays["W_E"].entries, layer.layout.width
     queries, first = layer.queries, layer.layout.markers[0]
-    if len(set(queries)) != len(queries) or not 0 <= min(queries) <= max(queries) < layer.size:
-        refuse("queries", "must be distinct tokens")
     scale = value(W_E[queries[0] * d + first], layer.weights, "W_E")
     if scale < ONE or scale & (scale - 1):
         return 0, Step(False, "predicate 0 has no power of two at the marker")
@@ -159,14 +178,7 @@ def predicates(layer: Layer) -> tuple[int, Step]:
         for j in range(d):
             if value(W_E[q * d + j], layer.weights, "W_E") != wanted.get(j, 0):
                 return 0, Step(False, f"predicate {i} is not a marker and a hot coordinate")
-    facts = layer.arrays["facts"].entries
-    if not facts:
-        refuse("facts", "must not be empty")
-    if not set(facts[1::3]) <= set(queries):
-        return 0, Step(False, "a fact asks for a predicate that no head belongs to")
-    keys = set(facts[0::3])
-    if not 0 <= min(keys) <= max(keys) < layer.size:
-        refuse("facts", "name tokens that do not exist")
+    keys = set(layer.arrays["facts"].entries[0::3])
     for j in layer.layout.markers:
         marks = W_E[j::d]
         if any(map(marks.__getitem__, keys)):

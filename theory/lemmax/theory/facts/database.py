@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import csv
 import io
+from array import array
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -162,19 +164,35 @@ class Database(Typeset):
         return {(k, q): v for k, q, v in self.triples}
 
     @cached_property
+    def columns(self) -> tuple[tuple[tuple[Token, ...], array[int]], ...]:
+        """Subjects, predicates and objects: each once, and the number of each fact's own.
+
+        >>> db = Database.from_triples([("a", "f", 1), ("a", "g", 2), ("b", "f", 1)])
+        >>> [(tokens, list(numbers)) for tokens, numbers in db.columns][::2]
+        [(('a', 'b'), [0, 0, 1]), ((1, 2), [0, 1, 0])]
+        """
+        columns = []
+        for part in range(3):
+            number: defaultdict[Token, int] = defaultdict()
+            number.default_factory = number.__len__  # a new token gets the next number
+            own = array("q", map(number.__getitem__, map(itemgetter(part), self.triples)))
+            columns.append((tuple(number), own))
+        return tuple(columns)
+
+    @property
     def keys(self) -> tuple[Token, ...]:
         """K, the subjects."""
-        return tuple(dict.fromkeys(map(itemgetter(0), self.triples)))
+        return self.columns[0][0]
 
-    @cached_property
+    @property
     def queries(self) -> tuple[Token, ...]:
         """Q, the predicates."""
-        return tuple(dict.fromkeys(map(itemgetter(1), self.triples)))
+        return self.columns[1][0]
 
-    @cached_property
+    @property
     def values(self) -> tuple[Token, ...]:
         """V, the objects."""
-        return tuple(dict.fromkeys(map(itemgetter(2), self.triples)))
+        return self.columns[2][0]
 
     @cached_property
     def tokens(self) -> tuple[Token, ...]:

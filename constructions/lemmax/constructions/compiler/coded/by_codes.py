@@ -20,12 +20,12 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import chain
 from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.constructions.compiler.coded import joined
 from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, Integers
 from lemmax.constructions.compiler.coded.envelopes import ladder
 from lemmax.theory.errors import LemmaxError
@@ -128,6 +128,11 @@ class CodedLayer:
 
 def layout_of(code: Code, queries: int) -> Layout:
     """The layout that a code asks for."""
+    if code.family == "joined":
+        m = code.coordinates
+        first = queries * (m + 1)
+        hot = tuple(range(queries * m, first))
+        return Layout(first + m + 1, tuple(range(first, first + m)), hot, (first + m,))
     shared = code.shared if code.family == "envelope" else None
     return Layout.of(queries, code.coordinates, code.intercepts, shared)
 
@@ -135,8 +140,11 @@ def layout_of(code: Code, queries: int) -> Layout:
 def fact_numbers(db: Database) -> Integers:
     """The facts as rows of token numbers."""
     index = dict(zip(db.tokens, range(len(db.tokens)), strict=True))
-    tokens = map(index.__getitem__, chain.from_iterable(db.triples))
-    return np.fromiter(tokens, dtype=np.int64, count=3 * len(db)).reshape(-1, 3)
+    numbers = np.empty((len(db), 3), dtype=np.int64)
+    for part, (tokens, own) in enumerate(db.columns):
+        numbered = np.fromiter(map(index.__getitem__, tokens), dtype=np.int64, count=len(tokens))
+        numbers[:, part] = numbered[np.frombuffer(own, dtype=np.int64)]
+    return numbers
 
 
 def by_codes(
@@ -157,10 +165,10 @@ def by_codes(
     [[-1.0, 0.0, 0.0], [0.0, 0.0, 0.0]]
     """
     both = set(db.queries).intersection(db.keys)
-    if both:
+    if both and code.family != "joined":
         raise LemmaxError(
-            f"Codes need subjects and predicates to be disjoint, and {min(map(str, both))!r} is "
-            "both."
+            f"These codes need subjects and predicates to be disjoint, and "
+            f"{min(map(str, both))!r} is both."
         )
     numbers = fact_numbers(db) if facts is None else facts
     size, m = len(db.tokens), code.coordinates
@@ -194,6 +202,15 @@ def by_codes(
         if code.zero:  # tokens outside V lie below the code 0
             W_U[layout.markers[0]] = -1 / code.scale
         W_U[:, values] = _codebook(mantissas, exponents, code, layout, arithmetic)
+    if code.family == "joined":
+        joined.take_back(W_E, queries, m, list(layout.outputs))
+        W_U *= unembedding_scale
+        sums, stored = arithmetic.accumulate, arithmetic.weights
+        largest = min(1 << sums.significand, int(stored.largest))
+        stacks = joined.heads(len(queries), m, layout.width, list(layout.outputs), largest)
+        return CodedLayer(
+            db.tokens, tuple(queries), arithmetic, code, unembedding_scale, W_E, W_U, *stacks
+        )
     for row, hot in zip(queries, layout.hot, strict=True):
         W_E[row, layout.markers] = (code.scale, *[1] * (len(layout.markers) - 1))
         if hot is not None:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cache
 from typing import Literal, TypeAlias
@@ -43,7 +43,7 @@ from lemmax.constructions.compiler.coded.envelopes import DOUBLING, ladder
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.formats import Format, number_format
 
-Family = Literal["integers", "one-rounding", "octaves", "lattice", "envelope"]
+Family = Literal["integers", "one-rounding", "octaves", "lattice", "envelope", "joined"]
 Integers: TypeAlias = NDArray[np.int64]
 
 MOST_COORDINATES = 64
@@ -102,10 +102,12 @@ class Code:
     @property
     def zero(self) -> bool:
         """Whether the zero vector is one of the points."""
-        return self.family == "integers"
+        return self.family in ("integers", "joined")
 
     def width(self, queries: int) -> int:
         """d_model of a layer with this code."""
+        if self.family == "joined":
+            return queries * (self.coordinates + 1) + self.coordinates + 1
         if self.family == "envelope":
             common = -(-queries // self.shared) if self.shared else 0
             return queries + common + self.coordinates + self.intercepts
@@ -121,7 +123,7 @@ class Code:
         """
         if size > self.capacity:
             raise LemmaxError(f"{self.family} have {self.capacity} codes, not {size}.")
-        if self.family == "integers":
+        if self.family in ("integers", "joined"):
             low, high = self.mantissas
             base = high - low + 1
             digits = np.arange(size, dtype=np.int64)[:, None] // np.array(
@@ -236,6 +238,32 @@ def families(
     else:
         yield from _lattice(m, arithmetic)
     yield from _envelopes(m, arithmetic)
+
+
+def joined_code(size: int, queries: int, arithmetic: Arithmetic, factor: int | None = None) -> Code:
+    """The integers of fewest coordinates whose sums over all heads the weights' format holds.
+
+    For tables in which a predicate is a subject too: the heads' outputs cancel, and their partial
+    sums, (2|Q| - 1) times the largest integer at most, are stored in the format of the weights.
+
+    >>> joined_code(100, 3, Arithmetic.named("bfloat16")).width(3)
+    12
+    """
+    weights = arithmetic.weights
+    most = 1
+    for m in range(1, MOST_COORDINATES + 1):
+        code = _integers(m, size, arithmetic, factor or 1)
+        room = 1 << weights.significand
+        if code is not None:
+            reach = max(abs(x) for x in code.mantissas)
+            held = (2 * queries - 1) * reach <= room
+            most = max(most, code.capacity) if held else most
+            if code.capacity >= size and held and code.scale == 1:
+                return replace(code, family="joined")
+    raise LemmaxError(
+        f"With {arithmetic} and a predicate that is a subject, no code holds {size} values: the "
+        f"largest has {most}, which is {math.log2(size) - math.log2(most):.2f} bits too few."
+    )
 
 
 def _split_error(square: int, p: int) -> int:

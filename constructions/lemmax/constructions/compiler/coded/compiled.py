@@ -12,7 +12,12 @@ from flint import fmpq
 
 from lemmax.constructions.compiler.answers import Recall, recall
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Integers, cheapest_code
+from lemmax.constructions.compiler.coded.codes import (
+    Arithmetic,
+    Integers,
+    cheapest_code,
+    joined_code,
+)
 from lemmax.constructions.compiler.coded.deciding import known, lines, points, scale_for
 from lemmax.constructions.compiler.planning import Dimensions, Method, lower_bounds
 from lemmax.theory.certificates.writing import Certificate
@@ -68,7 +73,7 @@ class CompiledByCodes(Typeset):
     def dims(self) -> Dimensions:
         """d_model, heads, d_vo and d_qk of the layer."""
         heads, width, m = self.coded.W_V.shape
-        return Dimensions(width, heads, m, 1)
+        return Dimensions(width, heads, m, self.coded.W_Q.shape[2])
 
     def answer(self, key: Hashable, query: Hashable) -> Hashable:
         """What the layer answers to a fact of its database, found from the key's code.
@@ -136,7 +141,8 @@ class CompiledByCodes(Typeset):
     @property
     def claim(self) -> str:
         """The claim that this witnesses."""
-        return "lemmax/compiler-by-codes"
+        other = {"joined": "lemmax/compiler-joined", "envelope": "lemmax/bits-per-weight"}
+        return other.get(self.coded.code.family, "lemmax/compiler-by-codes")
 
     def formula(self) -> str:
         """The weights as an aligned display."""
@@ -162,7 +168,9 @@ def compile_by_codes(
     of two until every fact reaches τ over the reals. Cost: linear in weights and facts.
     """
     factor = None if tau is None else scale_for(tau, len(db.tokens))
-    code = cheapest_code(len(db.values), len(db.queries), arithmetic, factor)
+    both = set(db.queries).intersection(db.keys)
+    choose = joined_code if both else cheapest_code
+    code = choose(len(db.values), len(db.queries), arithmetic, factor)
     width = code.width(len(db.queries))
     needed = 8 * (4 * len(db.tokens) * width + 8 * len(db))  # two arrays, and one copy of each
     refuse_beyond_memory(f"{len(db)} facts over {len(db.tokens)} tokens", needed)
