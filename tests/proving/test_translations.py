@@ -144,6 +144,23 @@ def test_another_statement_is_noticed(name: str, old: str, new: str) -> None:
         translations.compare(changed, certificates)
 
 
+@pytest.mark.parametrize("name", ["rank", "R", "exp", "r_1", "facts_1"])
+def test_an_object_bears_no_name_that_the_statement_uses(name: str) -> None:
+    certificate = {
+        "format": "lemmax-certificate",
+        "version": 2,
+        "kind": "refutation",
+        "claim": "own/claim",
+        "statement": f"given {name}: matrix; conclude rank({name}) <= 1",
+        "instance": {name: [["1", "0"], ["0", "1"]]},
+    }
+    with pytest.raises(theorem.NotTranslated, match="means something else"):
+        translations.write_module("a", certificate)
+    certificate |= {"statement": "given M: matrix; conclude rank(M) <= 1"}
+    certificate |= {"instance": {"M": [["1", "0"], ["0", "1"]]}}
+    assert "(~ ((rank M) <= 1%:R :> R))" in translations.write_module("a", certificate)
+
+
 def test_a_variable_is_determined_once() -> None:
     """A rank that nothing determines, or that something else does, is refused."""
     text, certificates = written("wong/rank-of-product")

@@ -11,6 +11,7 @@ from lemmax.checker.attention import Layer
 from lemmax.checker.contexts import MultiHead
 from lemmax.checker.language.sorts import Associations, Facts
 from lemmax.checker.reading import Matrix, Tensor
+from lemmax.checker.words import VOCABULARY
 from lemmax.theory.proving import numbers
 from lemmax.theory.proving.kinds import memorization
 from lemmax.theory.proving.literals import Value
@@ -74,7 +75,7 @@ def things(sent: Sentence) -> dict[str, Thing]:
 
 
 def _thing(name: str, value: Any, sent: Sentence, number: Mapping[str, int]) -> Thing:
-    if not re.fullmatch(r"[A-Za-z]\w*", name) or name in RESERVED:
+    if not _free(name):
         raise NotTranslated(f"The name {name} means something else in Coq.")
     if isinstance(value, Facts):
         return Thing(name, {name: (FACTS, indices(value, number))}, "", indices(value, number))
@@ -165,7 +166,14 @@ def _matrices(A: MultiHead) -> list[list[Matrix]]:
 
 # --- read back ----------------------------------------------------------------------------------
 
-RESERVED = {"R", "exp", "ok"}
+# Names that a statement uses itself: the field, the exponential, words, what the writer names.
+RESERVED = {"R", "exp", "ok", *VOCABULARY}
+
+
+def _free(name: str) -> bool:
+    """Whether an object may have this name."""
+    taken = name in RESERVED or re.fullmatch(r"(?:r|facts)_\d+", name)
+    return bool(re.fullmatch(r"[A-Za-z]\w*", name)) and not taken
 
 
 def _matrix_back(name: str, sizes: list[int], data: Mapping[str, Any]) -> Any:
