@@ -12,6 +12,7 @@ import pytest
 
 from lemmax.cli import main
 from lemmax.constructions import proved, shipped
+from lemmax.theory import kruskal_rank
 from lemmax.theory.certificates.writing import write_certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.coq import find_coqc, formal_folder
@@ -35,6 +36,12 @@ CONTROLS: dict[str, dict[str, tuple[str, str]]] = {
         "a flipped fact": (r" facts$", " ((0, 2, 3)%N :: behead facts)"),
         "a fact out of range": (r" facts$", " ((0, 9, 3)%N :: facts)"),
         "a flipped weight": (r"\(Weights (.*) O\)", r"(Weights \1 [:: [:: [:: 0]]]%bZ)"),
+    },
+    "kruskal": {
+        "a wrong rank": (r"3%N 2%N d M", "3%N 1%N d M"),
+        "a sum of rows that is not zero": (r"-1; -1; 1; 0\]", "-1; -1; 2; 0]"),
+        "no sum of rows": (r"-1; -1; 1; 0\]", "0; 0; 0; 0]"),
+        "a set of rows that is missing": (r"\(\[:: 0; 1\]%N, .*?\]%bZ\); ", ""),
     },
 }
 CERTIFICATE: dict[str, Any] = {
@@ -64,9 +71,10 @@ def test_the_kernel_accepts_proofs_and_their_checks_reject_flawed_ones(coqc: str
             "a": CERTIFICATE,
             "b": dict(shipped.load("wong/example-2.2-rank")),
             "c": dict(shipped.load("wong/exclusive-or-all-dimensions-one")),
+            "d": dict(kruskal_rank([[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1]]).certificate()),
         }
     )
-    for (check, flaws), module in zip(CONTROLS.items(), "abc", strict=True):
+    for (check, flaws), module in zip(CONTROLS.items(), "abcd", strict=True):
         call = re.search(rf"@{check}_sound (?:F|R exp ok) (.*?)(?: _)?\)\.\n", text, re.DOTALL)
         assert call is not None
         arguments = " ".join(call[1].split())
@@ -77,7 +85,7 @@ def test_the_kernel_accepts_proofs_and_their_checks_reject_flawed_ones(coqc: str
             goals += f"Goal {check}_check {flawed} = false.\nProof. by vm_compute. Qed.\n"
         goals = goals.replace("database_rank_check", "database_check")
         text = text.replace(f"End {module}.", f"{goals}End {module}.")
-    run = running.prove(text, 3)
+    run = running.prove(text, 4)
     assert run.proved, run.message
 
 

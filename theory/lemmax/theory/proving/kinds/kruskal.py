@@ -1,42 +1,57 @@
-r"""kruskal-rank: ``kruskal_is (qmx F m n d M) k`` where k is the number of rows or of columns."""
+"""kruskal-rank: ``kruskal_is (qmx F m n d M) k``, by the sets of k rows and k + 1 dependent."""
 
 from __future__ import annotations
 
 import itertools
-import math
 import re
 from collections.abc import Mapping
 from typing import Any
 
 from lemmax.theory.proving import literals, numbers
+from lemmax.theory.proving.numbers import Rows
 from lemmax.theory.proving.theorem import NotTranslated, Parsed, Theorem
 
 _STATEMENT = re.compile(r"\(F : numFieldType\) : kruskal_is \(qmx F (\d+) (\d+) d M\) (\d+)%N")
 SUBSETS = 2000
 
 
-def translate(certificate: Mapping[str, Any]) -> Theorem:
-    """The theorem of a Kruskal rank that is as large as the size allows."""
-    vectors, k = numbers.rows_of(certificate["vectors"]), certificate["rank"]
+def kruskal_arguments(vectors: Rows, k: int) -> tuple[str, str]:
+    """A modulus, and the minors of all sets of k rows with k + 1 dependent rows, if there are."""
     m, n = len(vectors), len(vectors[0])
-    if k not in (m, n) or math.comb(m, k) > SUBSETS:
-        raise NotTranslated(
-            "Its Kruskal rank is below the size, or there are too many sets of rows to list."
-        )
-    d, whole = numbers.cleared(vectors)
     sets = [list(rows) for rows in itertools.combinations(range(m), k)]
+    if len(sets) > SUBSETS:
+        raise NotTranslated("There are too many sets of rows to list.")
+    _, whole = numbers.cleared(vectors)
     columns = [numbers.pivots([vectors[i] for i in rows])[1] for rows in sets]
     minors = [
         [[whole[i][j] for j in chosen] for i in rows]
         for rows, chosen in zip(sets, columns, strict=True)
     ]
     p, inverses = numbers.common_inverses(minors)
-    listed = [(a, b, c) for a, b, c in zip(sets, columns, inverses, strict=True)]
     parts = "; ".join(
         f"({literals.write(a)}%N, {literals.write(b)}%N, {literals.write(c)}%bZ)"
-        for a, b, c in listed
+        for a, b, c in zip(sets, columns, inverses, strict=True)
     )
-    check = f"@kruskal_sound F {p}%bZ {m}%N {n}%N {k}%N d M [:: {parts}] ([::], [::])"
+    dependent = "([::], [::])"
+    if k < min(m, n):
+        for rows in itertools.combinations(range(m), k + 1):
+            found = numbers.relation([vectors[i] for i in rows])
+            if found is not None:
+                full = [0] * m
+                for i, x in zip(rows, found, strict=True):
+                    full[i] = x
+                dependent = f"({literals.write(list(rows))}%N, {literals.write(full)}%bZ)"
+                break
+    return f"{p}%bZ", f"[:: {parts}] {dependent}"
+
+
+def translate(certificate: Mapping[str, Any]) -> Theorem:
+    """The theorem of a Kruskal rank."""
+    vectors, k = numbers.rows_of(certificate["vectors"]), certificate["rank"]
+    m, n = len(vectors), len(vectors[0])
+    p, hints = kruskal_arguments(vectors, k)
+    d, whole = numbers.cleared(vectors)
+    check = f"@kruskal_sound F {p} {m}%N {n}%N {k}%N d M {hints}"
     return Theorem(
         {"d": ("Z", d), "M": ("seq (seq Z)", whole)},
         f"(F : numFieldType) : kruskal_is (qmx F {m} {n} d M) {k}%N",

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Sequence
 from fractions import Fraction
 
 from lemmax.theory.proving import literals, numbers
+from lemmax.theory.proving.kinds.kruskal import kruskal_arguments
 from lemmax.theory.proving.kinds.matrix_rank import rank_proof
-from lemmax.theory.proving.numbers import Rows
 from lemmax.theory.proving.statements.trees import Tree
 from lemmax.theory.proving.statements.writer import (
     MATRICES,
@@ -19,9 +18,6 @@ from lemmax.theory.proving.statements.writer import (
     Writer,
     pair,
 )
-from lemmax.theory.proving.theorem import NotTranslated
-
-SUBSETS = 2000
 
 
 def ranked(rows: Sequence[Sequence[Fraction]]) -> tuple[int, str]:
@@ -84,36 +80,6 @@ def _kruskal(writer: Writer, tree: Tree) -> Node:
     call = writer.lemma("kruskal_wordE", f"{arguments[0]} {sizes} {k}%N ({M.term}) {arguments[1]}")
     proof = f"{writer.rewriting(M.steps)}apply: {call}; vm_cast_no_check (erefl true)"
     return writer.unknown(("kruskal_rank", tree), f"(kruskal_is {M.coq} {{}})", proof, k)
-
-
-def kruskal_arguments(vectors: Rows, k: int) -> tuple[str, str]:
-    """A modulus, and the minors of all sets of k rows with k + 1 dependent rows, if there are."""
-    m, n = len(vectors), len(vectors[0])
-    sets = [list(rows) for rows in itertools.combinations(range(m), k)]
-    if len(sets) > SUBSETS:
-        raise NotTranslated("There are too many sets of rows to list.")
-    _, whole = numbers.cleared(vectors)
-    columns = [numbers.pivots([vectors[i] for i in rows])[1] for rows in sets]
-    minors = [
-        [[whole[i][j] for j in chosen] for i in rows]
-        for rows, chosen in zip(sets, columns, strict=True)
-    ]
-    p, inverses = numbers.common_inverses(minors)
-    parts = "; ".join(
-        f"({literals.write(a)}%N, {literals.write(b)}%N, {literals.write(c)}%bZ)"
-        for a, b, c in zip(sets, columns, inverses, strict=True)
-    )
-    dependent = "([::], [::])"
-    if k < min(m, n):
-        for rows in itertools.combinations(range(m), k + 1):
-            found = numbers.relation([vectors[i] for i in rows])
-            if found is not None:
-                full = [0] * m
-                for i, x in zip(rows, found, strict=True):
-                    full[i] = x
-                dependent = f"({literals.write(list(rows))}%N, {literals.write(full)}%bZ)"
-                break
-    return f"{p}%bZ", f"[:: {parts}] {dependent}"
 
 
 def _transpose(writer: Writer, tree: Tree) -> Node:
