@@ -22,7 +22,7 @@ from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.files import write_text
 
 RESULTS = Path(__file__).parent / "results" / "compiler.json"
-SIZES = (50, 100, 200, 500, 1000, 2000, 5000)
+SIZES = (50, 100, 200, 500, 1000, 2000, 5000, 10_000, 20_000)
 
 
 def random_table(facts: int, predicates: int, seed: int = 0) -> Database:

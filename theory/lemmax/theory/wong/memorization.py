@@ -15,10 +15,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, TypeAlias
 
 import numpy as np
-from flint import arb, ctx, fmpq, fmpq_mat
+from flint import arb, ctx, fmpq
 from numpy.typing import NDArray
 
 from lemmax.checker import NotACertificate
@@ -203,6 +204,7 @@ def _decide_all(layer: AttentionLayer, facts: tuple[Fact, ...], tau: fmpq | None
     weights = [[int(x) for x in row] for row in unembedding.tolist()]
     lengths = [sum(abs(row[t]) for row in weights) for t in range(len(layer.tokens))]
     rivals = None if tau is not None else _neighbours(weights)
+    columns = cache(lambda: layer.W_U.flint.transpose().tolist())
     step = max(1, _CHUNK // (len(layer.tokens) if rivals is None else 8))
     for start in range(0, len(facts), step):
         chunk = [
@@ -212,7 +214,11 @@ def _decide_all(layer: AttentionLayer, facts: tuple[Fact, ...], tau: fmpq | None
         for number, quick in enumerate(
             _decide_by_int64(balls, chunk, weights, lengths, int(denominator), tau, rivals)
         ):
-            yield quick or _decide_exactly(layer, states, facts[start + number], tau)
+            v = chunk[number][2]
+            faced = None if rivals is None or v in rivals[v] else {int(t) for t in rivals[v]}
+            yield quick or _decide_exactly(
+                layer, states, facts[start + number], tau, columns(), faced
+            )
 
 
 def _neighbours(weights: list[list[int]]) -> NDArray[np.int64] | None:
@@ -312,27 +318,31 @@ def _odds_within(gaps: NDArray[np.int64], unit: int, tau: fmpq) -> NDArray[np.bo
 
 
 def _decide_exactly(
-    layer: AttentionLayer, states: HiddenStates, fact: Fact, tau: fmpq | None
+    layer: AttentionLayer,
+    states: HiddenStates,
+    fact: Fact,
+    tau: fmpq | None,
+    columns: list[list[fmpq]],
+    rivals: set[int] | None,
 ) -> bool:
+    """The same in balls, with more and more bits; against the rivals alone where they are given."""
     k, q, v = layer.indices(fact)
-    weights = fmpq_mat(layer.W_U.flint)
-    columns = weights.transpose().tolist()
+    others = [t for t in (range(len(columns)) if rivals is None else sorted(rivals)) if t != v]
     for precision in precisions(_PRECISION, 4096, factor=4):
         state = states(k, q, precision)
         with ctx.workprec(precision):
             gaps = [
                 sum(
-                    (h * (a - b) for h, a, b in zip(state, columns[v], column, strict=True)), arb(0)
+                    (h * (a - b) for h, a, b in zip(state, columns[v], columns[t], strict=True)),
+                    arb(0),
                 )
-                for t, column in enumerate(columns)
-                if t != v
+                for t in others
             ]
             if tau is None:
                 if all(gap > 0 for gap in gaps):
                     return True
                 if any(gap < 0 for gap in gaps):
                     return False
-                others = [t for t in range(len(columns)) if t != v]
                 open_ = [t for t, gap in zip(others, gaps, strict=True) if not gap > 0]
                 if any(states.tied(k, q, columns[v], columns[t]) for t in open_):
                     return False
