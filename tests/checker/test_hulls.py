@@ -15,6 +15,7 @@ from lemmax.checker.planes import hull, plane
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import random_table
 from lemmax.theory import AttentionLayer, memorizes
+from lemmax.theory.wong import memorization
 
 small = st.integers(-4, 4)
 
@@ -61,6 +62,29 @@ def test_memorization_agrees_with_all_comparisons(data: st.DataObject) -> None:
         if not all(logits[v] > other for t, other in enumerate(logits) if t != v):
             missed.append((k, q, v))
     assert memorizes(layer, facts).missed == tuple(missed)
+
+
+def test_beyond_int64_the_rivals_are_asked_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Many values have weights beyond 64 bits: then balls decide, against two tokens per fact."""
+    asked: list[int] = []
+    exactly = memorization._decide_exactly
+
+    def counted(*arguments: Any) -> bool:
+        asked.append(len(arguments[-1]))
+        return exactly(*arguments)
+
+    monkeypatch.setattr(memorization, "_int64_bits", lambda balls, lengths: 0)
+    monkeypatch.setattr(memorization, "_decide_exactly", counted)
+    db = random_table(20, 2, 15)
+    compiled = compile_database(db)
+    assert len(asked) == 40
+    assert max(asked) == 2
+    (k, q, v), (_, _, other) = (
+        db.triples[0],
+        next(f for f in db.triples if f[2] != db.triples[0][2]),
+    )
+    assert memorizes(compiled.layer, [(k, q, other)]).missed == ((k, q, other),)
+    assert not memorizes(compiled.layer, [(k, q, v)]).missed
 
 
 def test_three_dimensions_are_no_plane() -> None:
