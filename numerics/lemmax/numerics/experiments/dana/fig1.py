@@ -214,14 +214,14 @@ EXPERIMENTS = {
         Experiment(
             "dana-fig1a",
             "Accuracy against H",
-            (HEADS, HEADS_SHARED, appendix.HEADS_AT),
+            (HEADS, HEADS_SHARED, appendix.HEADS_AT, appendix.HEADS),
             judge_heads,
             draw_heads,
         ),
         Experiment(
             "dana-fig1b",
             "Accuracy against d_h",
-            (HEAD_DIMENSION,),
+            (HEAD_DIMENSION, appendix.HEAD_DIMENSION),
             judge_head_dimension,
             draw_head_dimension,
         ),
