@@ -58,7 +58,7 @@ def test_torch_recalls_large_tables(size: int) -> None:
 def test_torch_recalls_facts_by_lines(shared: int) -> None:
     arithmetic = Arithmetic.named("bfloat16", logits="float32")
     codes = (c for m in (1, 2) for c in families(m, 2, arithmetic) if c.family == "envelope")
-    db = random_table(1200, 7, 6000, gaps=5)
+    db = random_table(600, 7, 3000, gaps=5)
     facts = fact_numbers(db)
     coded = by_codes(db, next(c for c in codes if c.shared == shared), arithmetic, 1, facts)
     for fused in (False, True):
