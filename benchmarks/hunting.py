@@ -35,7 +35,8 @@ def shipped_size(claim: str) -> int | None:
 def row(claim: str, seconds: float) -> dict[str, Any]:
     """What the hunter says of one claim."""
     start = time.process_time()
-    caught = hunt(statement_of(claim), claim=claim, seconds=seconds, patience=10**6, evidence=evidence)
+    options = {"seconds": seconds, "patience": 10**6, "evidence": evidence}
+    caught = hunt(statement_of(claim), claim=claim, **options)  # type: ignore[arg-type]
     return {
         "claim": claim,
         "size": caught.size,
