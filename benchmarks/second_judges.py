@@ -542,7 +542,7 @@ def given(sort: str, value: Any) -> Any:
     if isinstance(value, dict) and len(value) == 1:
         ((_, value),) = value.items()
     if sort in ("integer", "rational"):
-        return number(value)
+        return number(str(value))
     if sort == "matrix":
         return Table(table(value))
     return [Table(table(part)) for part in value] if sort == "tensor" else value

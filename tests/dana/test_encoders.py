@@ -517,7 +517,7 @@ def test_random_sign_union_bound_and_exact_coherence() -> None:
 
 def test_theorem_2_factor_is_above_that_of_signs() -> None:
     """(1 + c)/(1 - c) <= (1 + 2C + C v)/(1 - 2C) <= (1 + 4C)/(1 - 2C): no other real numbers."""
-    c, C, v = z3.Reals("c C v")
+    c, C, v = cast("Any", z3.Reals("c C v"))
     solver = z3.Solver()
     solver.add(c >= 0, c <= C, 2 * C < 1, v >= 0, v <= 1)
     assert solver.check() == z3.sat

@@ -340,7 +340,7 @@ def test_two_positions_tell_four_sequences_apart() -> None:
         patterns += 1
         if len(set(second)) == 4:
             continue
-        four = list(zip((0, 1, 2, 2), second, strict=True))
+        four: list[tuple[int, int]] = list(zip((0, 1, 2, 2), second, strict=True))
         if rank_of_functions(four, draw, None) < 4:
             weighted.append(second)
             assert rank_of_functions(four, draw, (2, 3)) == 4

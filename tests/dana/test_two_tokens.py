@@ -377,6 +377,7 @@ def test_two_token_feature_rank(sample: Sample) -> None:
     """Modulo a prime, which bounds the rank of almost all weights from below."""
     draw = Random(43)
     cases: list[list[Sequence]] = []
+    everything: list[Sequence]
     for S in (2, 3):
         everything = list(product((0, 1), repeat=S))
         for size in range(1, len(everything) + 1):

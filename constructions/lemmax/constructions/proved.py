@@ -4,8 +4,9 @@
 that was proved, or the sentence that says why there is none. A record counts only while the text
 written today, with the formal sources it stands on, has the recorded digest.
 
-``python -m lemmax.constructions.proved`` gives the kernel what it has not seen on this machine;
-with ``--record`` it also writes the record, with ``--checker`` coqchk checks everything again.
+``python -m lemmax.constructions.proved`` gives the kernel what it has not seen on this machine, and
+with ``--changed`` only what the record does not know; with ``--record`` it also writes the record,
+with ``--checker`` coqchk checks everything again.
 """
 
 from __future__ import annotations
@@ -87,12 +88,15 @@ def stale() -> list[str]:
     return sorted(known | {n for n in shipped.names() if records().get(n) != _today(n)})
 
 
-def prove(timeout: float = 3600) -> int:
+def prove(timeout: float = 3600, *, changed: bool = False) -> int:
     """Prove all that have a translation, and say how many the kernel had not seen on this machine.
 
-    LemmaxError if Coq does not accept one of them, or is not there.
+    With ``changed`` only those whose record is stale. LemmaxError if Coq does not accept one of
+    them, or is not there.
     """
-    return running.prove_modules(modules(), timeout)
+    late = set(stale()) if changed else set(modules())
+    wanted = {name: text for name, text in modules().items() if name in late}
+    return running.prove_modules(wanted, timeout) if wanted else 0
 
 
 def record(timeout: float = 3600) -> dict[str, dict[str, Any]]:
@@ -110,7 +114,7 @@ def main(arguments: Sequence[str]) -> int:
         print(f"The theorems about certificates were not proved again: {running.INSTALL}")
         return 0
     try:
-        new = prove()
+        new = prove(changed="--changed" in arguments)
         if "--record" in arguments:
             record()
         if "--checker" in arguments:

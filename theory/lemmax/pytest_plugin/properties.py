@@ -100,7 +100,7 @@ def _arguments(instance: Any) -> tuple[Any, ...]:
 
 
 def _verdict(predicate: Predicate, arguments: tuple[Any, ...]) -> Any:
-    verdict = predicate(*arguments)
+    verdict: Any = predicate(*arguments)
     return verdict.item() if hasattr(verdict, "item") else verdict  # numpy has a bool of its own
 
 

@@ -136,6 +136,7 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
     theirs = coefficients({int(d): points(p) for d, p in published()["heads"].items()})
     recorded = {window: power(theirs, *window).value for window in ((3, 13), *WINDOWS)}
     cubic, told = {}, []
+    near: dict[str, list[Asked]] = {}
     for studies in ((COEFFICIENT, HEADS), (appendix.COEFFICIENT, appendix.HEADS)):
         if any(study.name not in rows for study in studies):
             continue
