@@ -7,9 +7,11 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
 from rich.console import Console
 
 from lemmax.cli.ledger_view import show_all, show_one
+from lemmax.constructions import proved
 from lemmax.theory.ledger import entries, records
 from lemmax.theory.ledger.gathering import kernel_checked
 from lemmax.theory.ledger.verdicts import Evidence
@@ -82,3 +84,19 @@ def test_a_ledger_with_another_mark_is_not_that_of_the_run() -> None:
 
 def _fields(marked: tuple[str, ...]) -> dict[str, Any]:
     return {**vars(OURS), "kernel_checked": marked}
+
+
+def test_what_the_record_knows_is_not_proved_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`make verify` asks Coq about certificates whose record is stale, and about no other."""
+    asked: list[list[str]] = []
+
+    def prove_modules(texts: dict[str, str], timeout: float) -> int:
+        asked.append(sorted(texts))
+        return len(texts)
+
+    monkeypatch.setattr(proved.running, "prove_modules", prove_modules)
+    monkeypatch.setattr(proved, "stale", lambda: ["wong/argmax-rank-one"])
+    assert proved.prove(changed=True) == 1
+    monkeypatch.setattr(proved, "stale", list)
+    assert proved.prove(changed=True) == 0
+    assert asked == [["wong/argmax-rank-one"]]
