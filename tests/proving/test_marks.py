@@ -15,6 +15,7 @@ from lemmax.constructions import proved
 from lemmax.theory.ledger import entries, records
 from lemmax.theory.ledger.gathering import kernel_checked
 from lemmax.theory.ledger.verdicts import Evidence
+from lemmax.theory.proving import running
 
 OURS = Evidence(
     "x/a", "certified", "for", "t.py::a", certificates=("x/a.json", "x/b.json"), sha256=("1", "2")
@@ -94,7 +95,7 @@ def test_what_the_record_knows_is_not_proved_again(monkeypatch: pytest.MonkeyPat
         asked.append(sorted(texts))
         return len(texts)
 
-    monkeypatch.setattr(proved.running, "prove_modules", prove_modules)
+    monkeypatch.setattr(running, "prove_modules", prove_modules)
     monkeypatch.setattr(proved, "stale", lambda: ["wong/argmax-rank-one"])
     assert proved.prove(changed=True) == 1
     monkeypatch.setattr(proved, "stale", list)
