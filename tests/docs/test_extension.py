@@ -6,6 +6,7 @@ import itertools
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 from lemmax.constructions import shipped
@@ -74,7 +75,9 @@ def test_one_line_gives_table_pages_graph_errata_and_certificates(tmp_path: Path
         certificates=("mine/lemma.json",),
     )
     holding = Evidence("mine/other", "kernel", "for", "test_mine.py::test_other")
-    ledger = build_ledger(load_claims([tmp_path / "claims.toml"]), [evidence, holding])
+    claims = load_claims([tmp_path / "claims.toml"])
+    made_for = [replace(e, statement=claims[e.claim].digest) for e in (evidence, holding)]
+    ledger = build_ledger(claims, made_for)
     (tmp_path / "ledger.json").write_text(to_json(ledger), encoding="utf-8")
     (docs / "conf.py").write_text('extensions = ["lemmax.sphinx"]\n', encoding="utf-8")
     (docs / "index.md").write_text("# Mine\n\n```{ledger-summary}\n```\n", encoding="utf-8")

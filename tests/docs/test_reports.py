@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from types import SimpleNamespace
@@ -38,10 +39,12 @@ def make(folder: Path) -> Project:
             "tests/test_claims.py::test_argmax_can_raise_the_rank",
             certificates=("gap/con-argmax.json",),
         ),
-        Evidence("gap/lem-step", "symbolic", "for", "tests/test_claims.py::test_the_step"),
+        Evidence("gap/lem-step", "kernel", "for", "tests/test_claims.py::test_the_step"),
         Evidence("gap/thm-sum", "argued", "for", "proofs/theorem-sum.md"),
     ]
-    ledger = build_ledger(load_claims([folder / "claims.toml"]), evidence)
+    claims = load_claims([folder / "claims.toml"])
+    made_for = [replace(e, statement=claims[e.claim].digest) for e in evidence]
+    ledger = build_ledger(claims, made_for)
     (folder / "ledger.json").write_text(to_json(ledger), encoding="utf-8")
     project = discover(folder)
     assert project is not None

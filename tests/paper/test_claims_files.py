@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -137,10 +138,10 @@ def test_a_changed_statement_makes_its_evidence_stale(write: Write) -> None:
     main = write(BODY)
     paper = read_paper(main)
     paper.write()
-    held = [Evidence("parity/lem-sum", "kernel", "for", "test_sum")]
-    paper.settings.ledger.write_text(
-        to_json(build_ledger(load_claims([paper.settings.claims]), held)), encoding="utf-8"
-    )
+    held = Evidence("parity/lem-sum", "kernel", "for", "test_sum")
+    claims = load_claims([paper.settings.claims])
+    held = replace(held, statement=claims[held.claim].digest)
+    paper.settings.ledger.write_text(to_json(build_ledger(claims, [held])), encoding="utf-8")
     main.write_text(
         main.read_text("utf-8").replace("have an even", "have an odd").replace("Odd is", "Odd  is"),
         encoding="utf-8",

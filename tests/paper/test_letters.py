@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -95,7 +96,8 @@ source = "text"
 def test_a_letter_from_another_project(tmp_path: Path) -> None:
     (tmp_path / "claims.toml").write_text(CLAIMS, encoding="utf-8")
     against = Evidence("mine/lemma", "certified", "against", "t.py::t")
-    ledger = build_ledger(load_claims([tmp_path / "claims.toml"]), [against])
+    claims = load_claims([tmp_path / "claims.toml"])
+    ledger = build_ledger(claims, [replace(against, statement=claims["mine/lemma"].digest)])
     (tmp_path / "ledger.json").write_text(to_json(ledger), encoding="utf-8")
     places = ([tmp_path / "claims.toml"], tmp_path / "ledger.json")
     with pytest.raises(LemmaxError, match=r"no words on mine/lemma: its claim has no quote\."):

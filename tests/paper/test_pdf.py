@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,9 @@ def finished(main: Path) -> Path:
         ),
         Evidence("parity/thm-main", "kernel", "for", LONG),
     ]
-    ledger = build_ledger(load_claims([paper.settings.claims]), evidence)
+    claims = load_claims([paper.settings.claims])
+    made_for = [replace(e, statement=claims[e.claim].digest) for e in evidence]
+    ledger = build_ledger(claims, made_for)
     paper.settings.ledger.write_text(to_json(ledger), encoding="utf-8")
     read_paper(main, sty=True).write()
     return main

@@ -17,6 +17,7 @@ from sphinx.application import Sphinx
 from sphinx.errors import SphinxError
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
+from lemmax.constructions import shipped
 from lemmax.sphinx.markup import markdown
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import load_claims
@@ -71,6 +72,17 @@ def write_report(project: Project, out: Path) -> Report:
             shutil.rmtree(beside, ignore_errors=True)
             raise
     return Report(out, sum(1 for _ in out.rglob("*.html")), notes)
+
+
+def certificates_of(project: Project) -> Path:
+    """The folder of a project's certificates; those that ship, where lemmax's own claims are meant.
+
+    >>> certificates_of(Project(Path("nowhere"))) == shipped.FOLDER
+    True
+    """
+    if not project.own:
+        return shipped.FOLDER
+    return project.certificates or project.root / "certificates"
 
 
 def _pages(project: Project) -> dict[str, str]:
@@ -131,7 +143,7 @@ def _pages(project: Project) -> dict[str, str]:
 
 def _build(project: Project, docs: Path, built: Path, read: Path) -> tuple[str, ...]:
     """Build the pages; what Sphinx complained about."""
-    certificates = project.certificates or project.root / "certificates"
+    certificates = certificates_of(project)
     papers = load_claims(project.claims).papers
     title = next(iter(papers.values())).get("title") if len(papers) == 1 else "lemmax"
     settings = {
