@@ -89,7 +89,7 @@ def attention_layers(words: Sequence[str], n: int = 12) -> list[AttentionData]:
             joint.append((product.input[0], W, b))
     for name, *_ in joint:
         network.graph.output.append(onnx.helper.make_empty_tensor_value_info(name))
-    session = onnxruntime.InferenceSession(network.SerializeToString())
+    session: Any = onnxruntime.InferenceSession(network.SerializeToString())
     inputs = session.run([name for name, *_ in joint], {"x": drawn(words, n)})
     layers = []
     for number, (x, (_, W, b)) in enumerate(zip(inputs, joint, strict=True), 1):
