@@ -12,7 +12,7 @@ from lemmax.checker.language.instances import on_instance
 from lemmax.checker.limits import NotACertificate, metered
 from lemmax.cli import app
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.hunting import draws, hunt, size_of
+from lemmax.theory.hunting import Hunt, draws, hunt, size_of
 from lemmax.theory.hunting.draws import Draw
 from lemmax.theory.hunting.enumeration import instances
 from lemmax.theory.hunting.question import Question
@@ -181,3 +181,12 @@ def test_the_command_says_what_it_caught(tmp_path: Path) -> None:
     )
     assert sharp.exit_code == 0
     assert "The bound is attained, first at" in sharp.output
+
+
+def test_undecided_instances_are_not_called_looked_at() -> None:
+    """What stayed open may be a counterexample, so that nothing is said about all instances."""
+    told = Hunt(ANY, "hunted/statement", None, 6, 64, 3, 0, 1.0)
+    assert "3 undecided" in told.sentence()
+    assert "all of them" not in told.sentence()
+    caught = Hunt(ANY, "hunted/statement", {"M": [["1"]]}, 6, 64, 3, 0, 1.0)
+    assert not caught.smallest

@@ -74,8 +74,11 @@ class Hunt:
             told = f"A counterexample of size {self.size} ({tried})"
             return f"{told}; no smaller one has integer entries." if self.smallest else f"{told}."
         if self.exhausted > 1:
-            undecided = f", {self.open} undecided" * bool(self.open)
-            return f"None found: {below} (all of them looked at{undecided}), {tried}."
+            if self.open:  # one of these may be a counterexample
+                return (
+                    f"None found below size {self.exhausted}, but {self.open} undecided; {tried}."
+                )
+            return f"None found: {below} (all of them looked at), {tried}."
         return f"None found in {tried}."
 
 
