@@ -15,6 +15,7 @@ import signal
 import subprocess
 import sys
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -28,6 +29,11 @@ pytest_plugins = ["lemmax.pytest_plugin"]
 # The same examples in every run: a ledger must not depend on luck or on a slow machine.
 settings.register_profile("lemmax", derandomize=True, deadline=None, database=None)
 settings.load_profile("lemmax")
+
+# One thread per process, here and in all that tests start: matrices are small, and threads that
+# wait for each other took half of the time. It counts only before numpy is imported.
+for library in ("OPENBLAS", "MKL", "OMP"):
+    os.environ.setdefault(f"{library}_NUM_THREADS", "1")
 
 ROOT = Path(__file__).parent
 SOURCES = ("theory", "constructions", "numerics")
@@ -52,11 +58,28 @@ def pytest_sessionstart(session: pytest.Session) -> None:
         session.config.pluginmanager.get_plugin("lemmax-gatherer").touched = list
 
 
+# -- one precision for all ----------------------------------------------------------------------
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Iterator[None]:
+    """A test that leaves python-flint's precision changed fails, not one that comes after it."""
+    try:
+        yield
+    finally:
+        flint = sys.modules.get("flint")
+        left, usual = (flint.ctx.prec, 53) if flint else (0, 0)
+        if flint and left != usual:
+            flint.ctx.prec = usual
+    if left != usual:
+        pytest.fail(f"{item.nodeid} leaves the precision of balls at {left} bits.", pytrace=False)
+
+
 # -- `-k proposition`: open what can hold one --------------------------------------------------
 
 STATEMENTS = ("proposition", "lemma_", "lemma-", "theorem", "corollary", "remark", "definition")
 # Names of their tests are read from other files.
-COMPUTED = ("tests/ledger/test_coq_proofs.py",)
+COMPUTED = ("tests/ledger/test_coq_proofs.py", "tests/hunting/test_exhaustion.py")
 
 
 def sought(config: pytest.Config) -> tuple[str, ...]:
@@ -89,6 +112,10 @@ def is_evidence(path: Path, name: str) -> bool:
     return "mark.claim(" in text_of(path) or name in steps(("",))
 
 
+# What a test does names no test: not its arguments, nor what is indented beneath them.
+BODY = re.compile(r"^(def test_\w*).*\n(?:(?:[ \t)].*)?\n)*", re.MULTILINE)
+
+
 def can_hold(path: Path, words: tuple[str, ...]) -> bool:
     """Whether a file can hold a test whose name has one of the words."""
     name = path.relative_to(ROOT).as_posix()
@@ -99,8 +126,11 @@ def can_hold(path: Path, words: tuple[str, ...]) -> bool:
         return any(word in claim for word in words for claim in claims)
     if name.partition("/")[0] in SOURCES:  # doctests are named after functions and classes
         names = re.findall(r"^\s*(?:def|class)\s+(\w+)", text_of(path), re.MULTILINE)
-        return any(word in each for word in words for each in names)
+        return ">>>" in text_of(path) and any(word in each for word in words for each in names)
+    if not any(word in text_of(path) for word in words):
+        return False
     names = re.sub(r'"""(?s:.*?)"""|mark\.claim\([^)]*\)|#.*', "", text_of(path))
+    names = BODY.sub(r"\1", names)
     return any(word in names for word in words)
 
 
@@ -117,17 +147,23 @@ def installed(package: str) -> bool:
     return find_spec(package) is not None
 
 
+# Found without a parser: hundreds of files are asked about before the first test runs.
+STRING = re.compile(r'"""(?s:.*?)"""')
+IMPORT = re.compile(r"^import (.+)|^from (\w[\w.]*) import (\([^)]*\)|.+)", re.MULTILINE)
+
+
 @cache
 def modules(path: Path) -> frozenset[str]:
     """The modules that a file imports when it is imported; names of a lazy package count."""
     names: set[str] = set()
-    for node in ast.parse(path.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            lazy = lazy_names(node.module)
-            names.add(node.module)
-            names |= {lazy.get(a.name, f"{node.module}.{a.name}") for a in node.names}
+    for whole, module, few in IMPORT.findall(STRING.sub("", path.read_text(encoding="utf-8"))):
+        listed = re.sub(r"#.*|[()]", "", whole or few).split(",")
+        each = [name.split()[0] for name in listed if name.strip()]  # without its "as"
+        if whole:
+            names |= set(each)
+        else:
+            lazy = lazy_names(module)
+            names |= {module, *(lazy.get(name, f"{module}.{name}") for name in each)}
     if path.name == "register.py" and path.parent.name == "engines":
         names |= {"torch", "numba"}  # it imports the engine that is asked for
     return frozenset(names)
@@ -152,14 +188,15 @@ def own_files(module: str) -> frozenset[Path]:
     """The files of a module of lemmax; none for other packages and for names in a module."""
     place = module.replace(".", "/")
     either = (f"{place}.py", f"{place}/__init__.py") if module.startswith("lemmax.") else ()
-    files = (ROOT / source / name for source in SOURCES for name in either)
-    return frozenset(file for file in files if file.is_file())
+    files = (f"{ROOT}/{source}/{name}" for source in SOURCES for name in either)
+    return frozenset(Path(file) for file in files if os.path.isfile(file))
 
 
 @cache
 def packages(path: Path) -> frozenset[Path]:
     """The packages of lemmax that a file stands in: they are imported before it."""
-    inits = (folder / "__init__.py" for folder in path.parents if ROOT in folder.parents)
+    parts = path.relative_to(ROOT).parts[:-1]
+    inits = (ROOT.joinpath(*parts[:n], "__init__.py") for n in range(1, len(parts) + 1))
     return frozenset(init for init in inits if init.is_file())
 
 
@@ -184,24 +221,46 @@ def missing(path: Path) -> str | None:
 LEFT_OUT = pytest.StashKey[dict[str, list[str]]]()
 
 
+def is_sought(path: Path, config: pytest.Config) -> bool:
+    """Whether a file can hold what this run is asked for; other kinds of files always can."""
+    name = path.relative_to(ROOT).as_posix()
+    if not name.startswith(("tests/", "docs/proofs/", *(f"{source}/" for source in SOURCES))):
+        return True
+    words = sought(config)
+    if words and not can_hold(path, words) and name not in steps(words):
+        return False
+    evidence = config.getoption("--evidence") and not config.getoption("--open-all")
+    return not evidence or path.suffix != ".py" or is_evidence(path, name)
+
+
+NOT_ASKED = ("conftest.py", "__main__.py")
+
+
+def files_in(folder: Path) -> Iterator[Path]:
+    """The files of a folder that pytest may open."""
+    for place, _, names in os.walk(folder):
+        for name in names:
+            if name.endswith((".py", ".md")) and name not in NOT_ASKED:
+                yield Path(place, name)
+
+
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
     """Leave out what cannot hold a sought word, and what cannot be imported."""
     path = collection_path
-    if not path.is_file() or path.suffix not in (".py", ".md") or ROOT not in path.parents:
+    if ROOT not in path.parents:
         return None
-    name = path.relative_to(ROOT).as_posix()
-    tests = name.startswith(("tests/", *(f"{source}/" for source in SOURCES)))
-    if path.name in ("conftest.py", "__main__.py") or (path.suffix == ".py" and not tests):
+    if path.is_dir():  # a folder that is left out has its conftest.py unopened
+        own = path.parts[len(ROOT.parts)] in (*SOURCES, "tests")
+        closed = own and not any(is_sought(file, config) for file in files_in(path))
+        return True if closed else None
+    if path.suffix not in (".py", ".md") or path.name in NOT_ASKED:
         return None
-    words = sought(config)
-    if words and not can_hold(path, words) and name not in steps(words):
-        return True
-    evidence = config.getoption("--evidence") and not config.getoption("--open-all")
-    if evidence and path.suffix == ".py" and not is_evidence(path, name):
+    if not is_sought(path, config):
         return True
     lacking = missing(path) if path.suffix == ".py" else None
     if lacking is None:
         return None
+    name = path.relative_to(ROOT).as_posix()
     config.stash.setdefault(LEFT_OUT, {}).setdefault(lacking, []).append(name)
     return True
 
@@ -218,15 +277,29 @@ def pytest_report_collectionfinish(config: pytest.Config) -> list[str]:
 
 SLOWEST = ("tests/docs/test_site.py",)
 COQ = "tests/ledger/test_coq_proofs.py"
+EVERY_PROOF = "test_theorems_prove_what_the_header_says"
 COMPILE = """import sys
 from lemmax.theory.ledger.coq_cache import check_formal
 check_formal(wanted=sys.argv[1:])"""
 COMPILING = pytest.StashKey[subprocess.Popen[bytes]]()
 
 
+def is_meant(nodeid: str, words: tuple[str, ...]) -> bool:
+    """Whether a sought word stands in more than the name that all proofs in Coq share.
+
+    Theorems of the papers are meant; ``test_theorems_prove_what_the_header_says`` runs for
+    every claim that Coq has a proof of, and Coq takes a minute for the sources of all.
+    """
+    shared, _, claim = nodeid.lower().partition("[")
+    return shared != f"{COQ}::{EVERY_PROOF}" or any(word in claim for word in words)
+
+
 @pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """The slowest first, while the others keep the next core busy; what waits for Coq last."""
+    if words := sought(config):
+        config.hook.pytest_deselected(items=[i for i in items if not is_meant(i.nodeid, words)])
+        items[:] = [item for item in items if is_meant(item.nodeid, words)]
 
     def place(item: pytest.Item) -> int:
         file = item.nodeid.partition("::")[0]
@@ -278,10 +351,11 @@ BUDGET = {
     "tests/dana": 60,
     "tests/mahdavi": 60,
     "tests/paper": 60,
+    "tests/certifying": 120,
     "tests/survey": 30,
     "tests/numbers": 20,
     "tests/facts": 15,
-    "tests/constructions": 15,
+    "tests/constructions": 30,
     "tests/certificates": 5,
     "tests/test_rooms.py": 5,
     "docs/proofs": 5,

@@ -28,13 +28,19 @@ from typing import Any
 
 from flint import arb, ctx, fmpq, fmpq_mat, fmpz_mat, nmod_mat
 
-from lemmax.checker import FAMILIES, RULES, NotACertificate, arithmetic, check, enclosures, tensors
+from lemmax.checker import NotACertificate, arithmetic, check, enclosures, tensors
+from lemmax.checker.bounds import RULES
+from lemmax.checker.coded.codebooks import FAMILIES
 from lemmax.checker.reading import Matrix
-from lemmax.constructions import compile_database
+from lemmax.constructions import compile_database, readout
+from lemmax.constructions.compiler import CompiledByCodes
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
+from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
+from lemmax.constructions.compiler.coded.codes import cheapest_code, families
 from lemmax.theory import Database
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from benchmarks import second_judges
+from benchmarks import random_transformers, second_judges
 from benchmarks.second_judges import number, rank
 
 Certificate = dict[str, Any]
@@ -47,11 +53,18 @@ def envelope(kind: str, **fields: Any) -> Certificate:
     return {"format": "lemmax-certificate", "version": 1, "kind": kind, **fields}
 
 
-def said(certificate: object) -> str:
+def said_here(certificate: object) -> str:
     try:
         return "holds" if check(certificate).holds else "fails"
     except NotACertificate:
         return "refused"
+
+
+ask: Callable[[object], str] = said_here  # or a process of its own, in benchmarks.attacks.campaign
+
+
+def said(certificate: object) -> str:
+    return ask(certificate)
 
 
 def rational(rng: random.Random, size: int = 3, denominator: int = 2) -> Fraction:
@@ -125,6 +138,11 @@ def proof(rng: random.Random, T: Any, terms: Any, shape: list[int]) -> dict[str,
     elif name == "square":
         step |= {"form": texts([rng.randint(-1, 1) for _ in range(size)]), "minors": places}
         step["weights"] = texts([rational(rng) for _ in places])
+    elif name == "algebra":
+        ones = {"polynomial": texts([rng.randint(-2, 2), 1]), "degree": 1}
+        unit = texts([rational(rng) for _ in range(shape[0])])
+        step = {"unit": unit, "prime": p, "element": texts([rng.randint(-1, 1) for _ in unit])}
+        step["factors"] = [{**ones, "point": "3", "prime": p}] * rng.randint(1, shape[0])
     elif name == "contraction":
         other = (mode + rng.randint(1, 2)) % 3
         step |= {"columns": other}
@@ -201,7 +219,7 @@ def minors(rng: random.Random) -> Outcome:
     if rng.random() < 0.5 and n > 1:  # a combination of the other rows, or nearly
         M[0] = [sum(column) for column in zip(*M[1:], strict=True)]
         M[0][rng.randrange(n)] += rng.choice([0, 0, p, 1])
-    det, regular = int(fmpz_mat(M).det()), arithmetic.nonsingular_mod(M, p)
+    det, regular = int(fmpz_mat(M).det()), arithmetic.rank_mod(M, p) == n
     exact = arithmetic.determinant(Matrix(tuple(map(Fraction, r)) for r in M))
     wrong = regular != bool(det % p) or exact != det
     wrong = wrong or arithmetic.integer_rank(M, "M") != fmpz_mat(M).rank()
@@ -255,6 +273,7 @@ def shipped() -> list[Certificate]:
 
 
 SHIPPED = shipped()
+LONG = 100_000  # characters of a certificate that is not judged again
 NUMBERS = ["0", "1", "-1", "2", "1/2", "-3/7", "7", "0x1p-3", "0x1p9", "13", "99/100", "-0x5"]
 
 
@@ -285,7 +304,11 @@ def changed(rng: random.Random, value: Any) -> Any:
 
 def mutant(rng: random.Random) -> Outcome:
     """A shipped certificate with one to three fields changed, the field of the result often."""
-    certificate = copy.deepcopy(rng.choice(SHIPPED))
+    return judged(mutated(rng, rng.choice(SHIPPED)))
+
+
+def mutated(rng: random.Random, certificate: Certificate) -> Certificate:
+    certificate = copy.deepcopy(certificate)
     for _ in range(rng.choice([1, 1, 2, 3])):
         places = list(paths(certificate))
         shallow = [p for p in places if 0 < len(p) <= 2]
@@ -294,14 +317,14 @@ def mutant(rng: random.Random) -> Outcome:
         for key in path:
             inside = inside[key]
         inside[last] = changed(rng, inside[last])
-    return judged(certificate)
+    return certificate
 
 
-def judged(certificate: Certificate) -> Outcome:
-    answer = said(certificate)
+def judged(certificate: Certificate, answer: str = "") -> Outcome:
+    answer = answer or said(certificate)
     if answer != "holds":
         return answer, ""
-    true = JUDGES[certificate["kind"]](certificate)
+    true = JUDGES[certificate["kind"]](certificate) if len(str(certificate)) < LONG else None
     told = f"holds, {certificate['kind']} {'un' if true is None else ''}judged"
     return told, f"accepted: {json.dumps(certificate)[:3000]}" if true is False else ""
 
@@ -328,18 +351,25 @@ def judged_kruskal_rank(c: Certificate) -> bool:
     )
 
 
-def judged_tensor_rank(c: Certificate) -> bool:
-    """The terms add up, their number is ``upper``, and no flattening has a larger rank."""
-    if c["families"] or "ball" in c:
-        return True
+def judged_tensor_rank(c: Certificate) -> bool | None:
+    """The terms add up, their number is ``upper``, no flattening has a larger rank.
+
+    And ``lower`` is at most the sum of the ranks of the slices of each mode, which is at least the
+    rank. With terms that are not rational these bounds can only tell a lie.
+    """
     a, b, c_ = c["tensor"]["shape"]
     T = {(i, j, k): number(x) for i, j, k, x in c["tensor"]["entries"]}
+    cube = [[[T.get((i, j, k), 0) for k in range(c_)] for j in range(b)] for i in range(a)]
+    if not c["lower"] <= second_judges.slices_bound(cube) or c["upper"] < c["lower"]:
+        return False
+    if max(second_judges.flattening(cube, Fraction(mode)) for mode in range(3)) > c["upper"]:
+        return False
+    if c["families"] or "ball" in c:
+        return None
     terms = [[[number(x) for x in part] for part in term] for term in c["terms"]]
     places = list(itertools.product(range(a), range(b), range(c_)))
     sums = {(i, j, k): sum(u[i] * v[j] * w[k] for u, v, w in terms) for i, j, k in places}
-    flat = [[T.get((i, j, k), 0) for j in range(b) for k in range(c_)] for i in range(a)]
-    same = all(sums[place] == T.get(place, 0) for place in places)
-    return same and bool(len(terms) == c["upper"] >= c["lower"] and rank(flat) <= c["upper"])
+    return len(terms) == c["upper"] and all(sums[place] == T.get(place, 0) for place in places)
 
 
 def judged_memorization(c: Certificate) -> bool:
@@ -379,6 +409,7 @@ JUDGES: dict[str, Callable[[Certificate], bool | None]] = {
     "kruskal-rank": judged_kruskal_rank,
     "tensor-rank": judged_tensor_rank,
     "memorization": judged_memorization,
+    "transformer-memorization": random_transformers.judged,
 }
 
 
@@ -387,15 +418,33 @@ JUDGES: dict[str, Callable[[Certificate], bool | None]] = {
 
 @cache
 def coded(seed: int) -> str:
-    """A small database, compiled for one of the formats; its certificate as a text."""
+    """A small database, compiled by codes of a family that the seed says; its certificate.
+
+    Where predicates are subjects the codes are joined. Other families than the integers are not
+    the cheapest for so few values, so they are asked for.
+    """
     rng = random.Random(seed)
+    family = FAMILIES[seed % len(FAMILIES)]
     keys, queries, values = rng.randint(1, 4), rng.randint(1, 3), rng.randint(1, 5)
+    queries = 3 if family == "unmarked" else queries
+    subjects = [f"q{i}" if family == "joined" and i < queries else f"k{i}" for i in range(keys)]
     facts = [
-        (f"k{i}", f"q{j}", f"v{rng.randrange(values)}")
-        for i in range(keys)
+        (k, f"q{j}", f"v{rng.randrange(values)}")
+        for i, k in enumerate(subjects)
         for j in range(queries)
-        if rng.random() < 0.8 or i == j == 0
+        if rng.random() < 0.8 or i == 0
     ]
+    if family not in ("integers", "joined"):
+        logits = None if family == "lattice" else "float32"
+        residual = "float32" if family == "unmarked" else None
+        arithmetic = Arithmetic.named("bfloat16", logits=logits, residual=residual)
+        known = [code for m in (1, 2) for code in families(m, 2, arithmetic)]
+        known += [cheapest_code(1 << 16, 3, arithmetic)] if residual else []
+        code = rng.choice([code for code in known if code.family == family])
+        db = Database.from_triples(facts)
+        numbers = fact_numbers(db)
+        layer = by_codes(db, code, arithmetic, 1, numbers)
+        return json.dumps(CompiledByCodes(db, layer, numbers, None).float_certificate())
     dtype = rng.choice(["bfloat16", "float16", "float32"])
     logits = rng.choice([None, "float32"]) if dtype != "float32" else None
     compiled = compile_database(Database.from_triples(facts), dtype=dtype, logits=logits)
@@ -404,7 +453,7 @@ def coded(seed: int) -> str:
 
 def layer_by_codes(rng: random.Random) -> Outcome:
     """A layer by codes, with a few bytes of its arrays, or its fields, changed; or none."""
-    certificate = json.loads(coded(rng.randrange(40)))
+    certificate = json.loads(coded(rng.randrange(20 * len(FAMILIES))))
     data = bytearray(base64.b64decode(certificate["arrays"]["base64"]))
     start = 8 + int.from_bytes(data[:8], "little")
     for _ in range(rng.choice([0, 1, 1, 2])):
@@ -419,6 +468,31 @@ def layer_by_codes(rng: random.Random) -> Outcome:
         own = certificate[part][name]
         other = ["bfloat16", "float16", "float32"] if part == "arithmetic" else list(FAMILIES)
         certificate[part][name] = changed(rng, own) if isinstance(own, int) else rng.choice(other)
+    answer, fault = judged(certificate)
+    return f"{certificate['code']['family']} {answer}", fault
+
+
+# --- readouts -----------------------------------------------------------------------------------
+
+
+@cache
+def read(seed: int) -> str:
+    """A few facts with small features, read out or in conflict; the certificate as a text."""
+    rng = random.Random(seed)
+    T, D, V = rng.randint(2, 8), rng.randint(1, 4), rng.randint(2, 3)
+    features = [[rng.randint(-3, 3) for _ in range(D)] for _ in range(T)]
+    return json.dumps(readout(features, [t % V for t in range(T)]).certificate())
+
+
+def readouts(rng: random.Random) -> Outcome:
+    """A readout, or a conflict, with one or two places changed; or none."""
+    certificate = json.loads(read(rng.randrange(12)))
+    for _ in range(rng.choice([0, 1, 1, 2])):
+        *path, last = rng.choice(list(paths(certificate))[1:])
+        inside = certificate
+        for key in path:
+            inside = inside[key]
+        inside[last] = changed(rng, inside[last])
     return judged(certificate)
 
 
@@ -459,6 +533,28 @@ def statement(rng: random.Random) -> Outcome:
     return answer, "" if answer == ("fails" if true else "holds") else f"{text} {instance}"
 
 
+def transformer(rng: random.Random) -> Outcome:
+    """A random transformer with another answer, another margin, changed weights; or none of it."""
+    kind = rng.choice(["F16", "BF16", "F32", "F64"])
+    certificate = random_transformers.random_certificate(rng.randrange(400), kind, 2)
+    tokens = random_transformers.unpacked(certificate)["W_E"][0][0]
+    change = rng.choice(["nothing", "answer", "margin", "bits", "weights"])
+    if change == "answer":
+        rng.choice(certificate["facts"])[1] = rng.randrange(tokens)
+    elif change == "margin":
+        certificate["margin"] = rng.choice(["1/100", "1", "1/3"])
+    elif change == "bits":
+        certificate["bits"] = rng.choice([32, 40, 64, 300])
+    elif change == "weights":
+        data = bytearray(base64.b64decode(certificate["arrays"]["base64"]))
+        data[-rng.randint(1, 40)] ^= 1 << rng.randrange(8)
+        certificate["arrays"]["base64"] = base64.b64encode(data).decode()
+    answer = said(certificate)
+    if answer != "holds":
+        return f"{change} {answer}", ""
+    return f"{change} holds", "" if random_transformers.judged(certificate) else str(certificate)
+
+
 ATTACKS: dict[str, Callable[[random.Random], Outcome]] = {
     "forged tensor ranks": forged_tensor_rank,
     "forged matrix ranks": forged_matrix_rank,
@@ -466,6 +562,8 @@ ATTACKS: dict[str, Callable[[random.Random], Outcome]] = {
     "enclosures": enclosed,
     "mutants": mutant,
     "layers by codes": layer_by_codes,
+    "transformers": transformer,
+    "readouts": readouts,
     "statements": statement,
 }
 

@@ -1,9 +1,11 @@
-"""The blind test of the hunter: every claim with a formal statement, so many seconds on one core.
+"""The blind test of the hunter: claims with a formal statement, seconds of one core for each.
 
-``python -m benchmarks.hunting RESULTS.jsonl [--seconds 60] [--holds] [CLAIM ...]`` hunts the claims
-that the ledger calls refuted or repaired, or with ``--holds`` those that hold, where a catch would
-be a fault of the language or of a proof. It appends one line per claim and skips those that are
-there. The hunter reads no certificate; afterwards the shipped one, if there is one, is measured.
+``python -m benchmarks.hunting RESULTS.jsonl [--seconds 60] [CLAIM ...]`` hunts the claims that the
+ledger calls refuted or repaired; with ``--holds`` those that hold, where a catch would be a fault
+of the language or of a proof; with ``--sharp`` each inequality that such a claim concludes, for
+where it is attained. It appends one line per claim, or per inequality, and skips the claims that
+are there. The hunter reads no certificate; afterwards the shipped one, if there is one, is
+measured. Seconds are of processor time.
 """
 
 from __future__ import annotations
@@ -16,7 +18,8 @@ from pathlib import Path
 from typing import Any
 
 from lemmax.constructions.hunting import evidence
-from lemmax.theory.hunting import hunt, size_of
+from lemmax.theory.hunting import hunt, sharpness, size_of
+from lemmax.theory.hunting.sharpness import inequalities
 from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.ledger.statements import statement_of
 
@@ -32,12 +35,11 @@ def shipped_size(claim: str) -> int | None:
     return size_of(data["instance"]) if data["kind"] == "refutation" else None
 
 
-def row(claim: str, seconds: float) -> dict[str, Any]:
+def one_row(claim: str, seconds: float) -> list[dict[str, Any]]:
     """What the hunter says of one claim."""
-    start = time.process_time()
-    options = {"seconds": seconds, "patience": 10**6, "evidence": evidence}
-    caught = hunt(statement_of(claim), claim=claim, **options)  # type: ignore[arg-type]
-    return {
+    options = {"seconds": seconds, "patience": 20, "evidence": evidence}
+    caught = hunt(statement_of(claim), claim=claim, clock=time.process_time, **options)  # type: ignore[arg-type]
+    told = {
         "claim": claim,
         "size": caught.size,
         "smallest": caught.smallest,
@@ -45,10 +47,29 @@ def row(claim: str, seconds: float) -> dict[str, Any]:
         "tried": caught.tried,
         "open": caught.open,
         "seconds": round(caught.seconds, 1),
-        "processor": round(time.process_time() - start, 1),
         "shipped": shipped_size(claim),
         "instance": caught.instance,
+        "gap": None if caught.gap is None else str(caught.gap),
+        "tight": caught.tight,
     }
+    return [told]
+
+
+def sharp_rows(claim: str, seconds: float) -> list[dict[str, Any]]:
+    """Where the inequalities of one claim are attained."""
+    bounds = sharpness(statement_of(claim), claim=claim, seconds=seconds, clock=time.process_time)
+    return [
+        {
+            "claim": claim,
+            "bound": b.bound,
+            "gap": None if b.gap is None else str(b.gap),
+            "size": b.size,
+            "tried": b.tried,
+            "broken": b.broken,
+            "instance": b.instance,
+        }
+        for b in bounds
+    ]
 
 
 def main() -> None:
@@ -57,8 +78,10 @@ def main() -> None:
     parser.add_argument("claims", nargs="*")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--holds", action="store_true")
+    parser.add_argument("--sharp", action="store_true")
     options = parser.parse_intermixed_args()
-    wanted = ("holds",) if options.holds else ("refuted", "repaired")
+    held = options.holds or options.sharp
+    wanted = ("holds",) if held else ("refuted", "repaired")
     ledger = resources.files("lemmax.theory.ledger") / "ledger.json"
     entries = json.loads(ledger.read_text(encoding="utf-8"))["claims"]
     verdicts = {entry["id"]: entry["verdict"] for entry in entries}
@@ -72,13 +95,14 @@ def main() -> None:
         lines = options.results.read_text(encoding="utf-8").splitlines()
         known = {json.loads(line)["claim"] for line in lines}
     for number, claim in enumerate(claims, 1):
-        if claim in known:
+        if claim in known or (options.sharp and not inequalities(statement_of(claim))):
             continue
-        told = row(claim, options.seconds)
+        rows = (sharp_rows if options.sharp else one_row)(claim, options.seconds)
         with options.results.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(told, ensure_ascii=False) + "\n")
-        size, shipped = told["size"], told["shipped"]
-        print(f"{number}/{len(claims)} {claim}: {size} (shipped {shipped})", flush=True)
+            for told in rows:
+                file.write(json.dumps(told, ensure_ascii=False) + "\n")
+        shown = ", ".join(str(told["gap"] if options.sharp else told["size"]) for told in rows)
+        print(f"{number}/{len(claims)} {claim}: {shown}", flush=True)
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
+from benchmarks.attacks import more_words
 from flint import arb, ctx, fmpq, fmpq_mat, nmod_mat
 
 Certificate = dict[str, Any]
@@ -230,7 +231,10 @@ def divergence(prior: Any, rows: Any, W: Any, E: Any) -> arb:
 
 
 def judged_kl_interval(c: Certificate) -> bool:
-    """The encoder is as good as is said, and neither it nor 30 others are below the lower bound."""
+    """The encoder is as good as is said, and neither it nor 30 others are below the lower bound.
+
+    With a dual the others have the same W.
+    """
     ctx.prec = 300
     prior, rows = [number(x) for x in c["prior"]], table(c["table"])
     W, E = table(c["upper"]["W"]), table(c["upper"]["E"])
@@ -241,7 +245,7 @@ def judged_kl_interval(c: Certificate) -> bool:
     for _ in range(30):
         size = Fraction(1, rng.choice([1, 4, 64, 4096]))
         A, B = ([[x + size * rng.randint(-3, 3) for x in row] for row in M] for M in (W, E))
-        if divergence(prior, rows, A, B) < low:
+        if divergence(prior, rows, W if "dual" in c["lower"] else A, B) < low:
             return False
     return True
 
@@ -284,7 +288,7 @@ def judged_float_memorization(c: Certificate) -> bool:
     """Every fact, in exact attention and in sums of rounded terms of several orders."""
     held, forms, rng = arrays(c), c["arithmetic"], random.Random(3)
     (n, d), W_E = held["W_E"]
-    heads, m = held["W_V"][0][0], held["W_V"][0][2]
+    heads, m, r = held["W_V"][0][0], held["W_V"][0][2], held["W_Q"][0][2]
     rows = [W_E[i * d : i * d + d] for i in range(n)]
     columns = [held["W_U"][1][j::n] for j in range(n)]
 
@@ -296,10 +300,9 @@ def judged_float_memorization(c: Certificate) -> bool:
     for k, q, v in zip(facts[0::3], facts[1::3], facts[2::3], strict=True):
         x = list(rows[q])
         for h in range(heads):
-            w = times([rows[q]], block("W_Q", h, d, 1))[0][0]
-            K = block("W_K", h, 1, d)[0]
-            s, t = (w * sum(a * b for a, b in zip(K, rows[i], strict=True)) for i in (k, q))
-            if abs(s - t) < 104:
+            w = times(times([rows[q]], block("W_Q", h, d, r)), block("W_K", h, r, d))[0]
+            s, t = (sum(a * b for a, b in zip(w, rows[i], strict=True)) for i in (k, q))
+            if k != q and abs(s - t) < 104:
                 return False  # attention is neither 0 nor 1
             token = rows[k] if s > t else rows[q]
             out = times(times([token], block("W_V", h, d, m)), block("W_O", h, m, d))[0]
@@ -419,6 +422,19 @@ def flattening(T: Any, mode: Fraction) -> int:
     return rank([[row[k] for part in T for row in part] for k in range(len(T[0][0]))])
 
 
+def slices(T: Any, mode: Fraction) -> list[Any]:
+    if mode == 0:
+        return list(T)
+    if mode == 1:
+        return [[part[j] for part in T] for j in range(len(T[0]))]
+    return [[[row[k] for row in part] for part in T] for k in range(len(T[0][0]))]
+
+
+def slices_bound(T: Any) -> int:
+    """At least the rank over every field: the least sum of ranks of the slices of a mode."""
+    return min(sum(map(rank, slices(T, Fraction(mode)))) for mode in range(3))
+
+
 def facts(text: str) -> list[list[str]]:
     return [part.split() for part in text.split(",")]
 
@@ -534,6 +550,9 @@ WORDS: dict[str, Callable[..., Any]] = {
     "query_matrix": lambda A: Table(table(A["queries"])),
     "all_tokens": lambda A: Table([*(x for E in contexts(A) for x in E), *table(A["queries"])]),
     "feature_rank": feature_rank,
+    "argmax_tensor": lambda T: [argmax(Table(part)) for part in T],
+    "threshold_tensor": lambda T, tau: [threshold(Table(part), tau) for part in T],
+    **more_words.WORDS,
 }
 
 
@@ -543,19 +562,21 @@ def given(sort: str, value: Any) -> Any:
         ((_, value),) = value.items()
     if sort in ("integer", "rational"):
         return number(str(value))
+    if sort == "integers":
+        return [number(str(x)) for x in value]
     if sort == "matrix":
         return Table(table(value))
     return [Table(table(part)) for part in value] if sort == "tensor" else value
 
 
 def judged_statement(c: Certificate) -> bool | None:
-    """The statement with Python's own eval over the words above; None if it uses another."""
+    """The statement with Python's own eval over the words above; None where they cannot tell."""
     text = " ".join(c["statement"].split())
     first, *middle, last = (part.strip() for part in text.split(";"))
     bare = re.sub(r'"[^"]*"', "", text)
     if set(re.findall(r"(\w+)\(", bare)) - WORDS.keys():
         return None
-    names: dict[str, Any] = dict(WORDS, F=Fraction, Table=Table)
+    names: dict[str, Any] = dict(WORDS, F=Fraction, Table=Table, Q_="Q", R_="R", C_="C")
     for entry in first.removeprefix("given ").split(","):
         name, _, sort = (part.strip() for part in entry.partition(":"))
         names[f"{name}_"] = given(sort, c["instance"][name])
@@ -572,18 +593,57 @@ def judged_statement(c: Certificate) -> bool | None:
         whole = re.sub(r"\[\[.*?\]\]", r"Table(\g<0>)", "".join(pieces))
         return eval(whole, {"__builtins__": {}}, names)
 
-    for part in middle:
-        word, _, rest = part.partition(" ")
-        if word == "let":
-            name, _, body = rest.partition("=")
-            names[f"{name.strip()}_"] = value(body)
-        elif not value(rest):
-            return False
-    holds, wanted = bool(value(last.removeprefix("conclude "))), c["kind"] == "witness"
+    try:
+        for part in middle:
+            word, _, rest = part.partition(" ")
+            if word == "let":
+                name, _, body = rest.partition("=")
+                names[f"{name.strip()}_"] = value(body)
+            elif not value(rest):
+                return False
+        holds, wanted = bool(value(last.removeprefix("conclude "))), c["kind"] == "witness"
+    except more_words.Unknown:
+        return None
     return bool(holds == wanted)
 
 
+def judged_readout(c: Certificate) -> bool:
+    """By the points (e_y - e_v) ⊗ z themselves; for a margin, other weights are tried as well."""
+    Z, labels, V, told = table(c["features"]), c["labels"], c["classes"], c["assertion"]
+
+    def point(t: int, v: int) -> list[Fraction]:
+        sign = [(u == labels[t]) - (u == v) for u in range(V)]
+        return [s * x for s in sign for x in Z[t]]
+
+    def dot(a: Sequence[Fraction], b: Sequence[Fraction]) -> Fraction:
+        return sum((x * y for x, y in zip(a, b, strict=True)), Fraction(0))
+
+    pairs = [(t, v) for t in range(len(Z)) for v in range(V) if v != labels[t]]
+    weights = [(point(t, v), number(x)) for t, v, x in told.get("demands", [])]
+    if any(x <= 0 for _, x in weights) or any(
+        v == labels[t] for t, v, _ in told.get("demands", [])
+    ):
+        return False
+    scaled = ([x * w for x in p] for p, w in weights)
+    hull = [sum(column, Fraction(0)) for column in zip(*scaled, strict=True)]
+    if told["type"] == "conflict":
+        return bool(weights) and not any(hull)
+    W = [x for row in table(told["weights"]) for x in row]
+    gap = min(dot(point(t, v), W) for t, v in pairs)
+    if gap <= 0 or told["type"] == "holds":
+        return gap > 0
+    best = gap**2 / dot(W, W) * number(told["ratio"])
+    rng = random.Random(0)
+    for _ in range(20):
+        other = [x + gap * rng.randint(-9, 9) / 50 for x in W]
+        reach = min(dot(point(t, v), other) for t, v in pairs)
+        if reach > 0 and reach**2 > best * dot(other, other):
+            return False
+    return dot(hull, hull) <= best * sum(x for _, x in weights) ** 2
+
+
 JUDGES: dict[str, Callable[[Certificate], bool | None]] = {
+    "readout": judged_readout,
     "aot-memorization": judged_aot_memorization,
     "aot-rank": judged_aot_rank,
     "multi-head": judged_multi_head,

@@ -30,13 +30,18 @@ extensions = [
     "reference",
     "speed",
     "example",
+    "landing",
     "paragraphs",
+    "schemes",
+    "tryout",
     "lemmax.sphinx",
 ]
 exclude_patterns = ["_build", "_ext", "examples", "**/.ipynb_checkpoints", "jupyter_execute"]
 html_theme = "furo"
 html_title = "lemmax"
+html_favicon = "pictures/icon.svg"
 html_static_path = ["_static"]
+html_css_files = ["landing.css"]
 html_copy_source = False
 html_show_sourcelink = False
 templates_path: list[str] = []
@@ -57,7 +62,7 @@ nb_number_source_lines = False
 bibtex_bibfiles = ["../theory/lemmax/theory/ledger/references.bib"]
 bibtex_default_style = "plain"
 
-# One file, fetched by docs/mathjax.py: pages render with no network.
+# One file, fetched by docs/fetched.py: pages render with no network.
 mathjax_path = "mathjax/tex-svg-full.js"
 mathjax3_config = {"svg": {"fontCache": "local"}, "options": {"menuOptions": {"settings": {}}}}
 

@@ -1,7 +1,7 @@
 """Pictures of the built pages, to be looked at: ``python docs/screenshots.py FOLDER``.
 
-The landing page, the ledger, a claim, the graph and every figure with what stands around it, at the
-widths of a desk and of a phone, light and dark.
+The landing page, the ledger, a claim, the graph, the checker, the search and every figure with what
+stands around it, at the widths of a desk, a tablet and a phone, light and dark.
 """
 
 from __future__ import annotations
@@ -20,10 +20,12 @@ PAGES = (
     "graph.html#lemmax/repaired-corollary-1",
     "claims/wong/argmax-rank-one.html",
     "errata.html",
+    "check.html#wong/example-3.3",
+    "search.html?q=Theorem+1+Dana",
     "papers/dana.html",
     "reference/lemmax.constructions.wong.blowups.html",
 )
-WIDTHS = {"desk": 1280, "phone": 390}
+WIDTHS = {"desk": 1280, "tablet": 820, "phone": 390}
 
 
 def main(target: Path) -> None:
@@ -43,13 +45,14 @@ def main(target: Path) -> None:
                 size = {"width": width, "height": 844}
                 page = browser.new_page(viewport=size, color_scheme=scheme)  # type: ignore[arg-type]
                 for address in (*PAGES, *drawn):
-                    path, _, place = address.partition("#")
-                    page.goto((SITE / path).as_uri() + (f"#{place}" if place else ""))
+                    path = re.split(r"[?#]", address)[0]
+                    page.goto((SITE / path).as_uri() + address.removeprefix(path))
                     page.wait_for_load_state("networkidle")
                     page.wait_for_timeout(300)  # formulas are set after loading
-                    name = f"{re.sub(r'[/.#]', '-', address)}-{device}-{scheme}"
+                    name = f"{re.sub(r'[/.#?=+]', '-', address)}-{device}-{scheme}"
                     page.screenshot(path=target / f"{name}.png")
-                    for number, image in enumerate(page.locator(".cell_output img").all(), 1):
+                    figures = page.locator(".cell_output img:visible")
+                    for number, image in enumerate(figures.all(), 1):
                         image.screenshot(path=target / f"{name}-figure{number}.png")
                 page.close()
         browser.close()

@@ -32,8 +32,8 @@ PUBLIC = {
         sequence_encoder
     """,
     "numerics": """
-        Dana Job Mahdavi Wong certify_layer check_assumptions experiment recipe sweep
-        to_transformer_lens train
+        CertifiedShare Dana Job Mahdavi Wong certify certify_layer check_assumptions experiment
+        recipe sweep to_transformer_lens train
     """,
 }
 

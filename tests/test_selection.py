@@ -49,7 +49,12 @@ def test_evidence_stands_in_files_that_verify_opens(request: pytest.FixtureReque
 
 
 @pytest.fixture(scope="module")
-def everything() -> set[str]:
+def everything(request: pytest.FixtureRequest) -> set[str]:
+    """The node ids of all tests: of this run, if nothing is left out, for collecting takes long."""
+    config = request.config
+    narrowed = any(map(config.getoption, ("keyword", "markexpr", "ignore", "deselect", "evidence")))
+    if config.args == config.getini("testpaths") and not narrowed:
+        return {item.nodeid for item in request.session.items}
     return collected()[0]
 
 
@@ -82,12 +87,25 @@ def test_files_are_left_closed_only_for_kinds_of_statements(
     assert conftest.sought(config) == words
 
 
+def test_of_proofs_in_coq_those_of_the_claims_are_meant(pytestconfig: pytest.Config) -> None:
+    conftest = root_conftest(pytestconfig)
+    proof = f"{conftest.COQ}::{conftest.EVERY_PROOF}"
+    assert (Path(ROOT, conftest.COQ).read_text()).count(f"def {conftest.EVERY_PROOF}(") == 1
+    assert conftest.is_meant(f"{proof}[dana/theorem-1-parameters]", ("theorem",))
+    assert not conftest.is_meant(f"{proof}[wong/slice-ranks]", ("theorem",))
+    assert conftest.is_meant("tests/x.py::test_theorem_1[wong/slice-ranks]", ("theorem",))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["proposition", "lemma", "theorem"], ids="PLT")
-def test_a_kind_of_statement_is_found_whole(kind: str, everything: set[str]) -> None:
+def test_a_kind_of_statement_is_found_whole(
+    kind: str, everything: set[str], pytestconfig: pytest.Config
+) -> None:
     few, told = collected("-k", kind)
     words = ("lemma_", "lemma-") if kind == "lemma" else (kind,)
+    is_meant = root_conftest(pytestconfig).is_meant
     named = {test for test in everything if any(word in test.lower() for word in words)}
+    named = {test for test in named if is_meant(test, words)}
     pages = {test.partition("::")[0] for test in named if test.startswith("docs/")}
     proofs = find_proofs([ROOT / "docs" / "proofs"])
     steps = {
@@ -98,5 +116,6 @@ def test_a_kind_of_statement_is_found_whole(kind: str, everything: set[str]) -> 
     }
     assert few == named | {test for test in everything if base(test) in steps}
     assert len(named) > 20
+    assert not any(test.startswith("tests/proving/test_kernel.py") for test in few)  # minutes
     opened = int(told.split("/")[1].split()[0])
     assert opened < len(everything) / 3

@@ -7,6 +7,7 @@ A module whose name begins with an underscore is private. The index lists the fl
 from __future__ import annotations
 
 import ast
+import re
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,10 @@ def module_page(name: str, path: Path) -> str:
     """The page of one module; a room only says what it is, its names live in its modules."""
     room = path.name == "__init__.py" and name.count(".") == 1
     members = [] if room else ["   :members:", "   :member-order: bysource"]
+    # A function that has the name of its module is documented there.
+    named = [n for n in _offered(path) if (path.parent / f"{n}.py").exists()]
+    if members and named:
+        members.append(f"   :exclude-members: {', '.join(named)}")
     return "\n".join(
         [
             *ORPHAN,  # a sidebar of hundreds of modules, drawn on every page, takes minutes
@@ -61,6 +66,14 @@ def module_page(name: str, path: Path) -> str:
             "",
         ]
     )
+
+
+def _offered(path: Path) -> list[str]:
+    """The names that a package takes from its modules when they are asked for."""
+    stub = path.with_suffix(".pyi")
+    if path.name != "__init__.py" or not stub.exists():
+        return []
+    return re.findall(r" as (\w+)$", stub.read_text(encoding="utf-8"), re.MULTILINE)
 
 
 def flat_names(room: str) -> list[str]:

@@ -5,8 +5,9 @@ With hundreds of pages these were most of the time of a build. The pages do not 
 
 from __future__ import annotations
 
+import re
 from functools import cached_property
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from docutils import nodes
@@ -69,9 +70,32 @@ def forget_parsers(app: Sphinx, doctree: nodes.document) -> None:
             node.document = doctree
 
 
+_VERBATIM = re.compile(r"(<(?:pre|textarea|script)\b.*?</(?:pre|textarea|script)>)", re.DOTALL)
+_SYMBOL = re.compile(r'<symbol id="([\w-]+)".*?</symbol>', re.DOTALL)
+
+
+def lean(text: str) -> str:
+    """A page without its indentation and without icons that it does not use."""
+    used = set(re.findall(r'href="#([\w-]+)"', text))
+    parts = _VERBATIM.split(_SYMBOL.sub(lambda m: m[0] if m[1] in used else "", text))
+    parts[::2] = (re.sub(r"\n\s+", "\n", part) for part in parts[::2])
+    return "".join(parts)
+
+
+def make_lean(app: Sphinx, error: Exception | None) -> None:
+    """In a thousand pages that is megabytes."""
+    if error is not None or app.builder.format != "html":
+        return
+    for path in Path(app.outdir).rglob("*.html"):
+        text = path.read_text(encoding="utf-8")
+        if (short := lean(text)) != text:
+            path.write_text(short, encoding="utf-8")
+
+
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register them."""
     app.add_domain(IndexedPython, override=True)
     app.connect("doctree-read", forget_parsers)
     app.connect("env-check-consistency", share_sidebars)
+    app.connect("build-finished", make_lean)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

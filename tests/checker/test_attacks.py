@@ -11,6 +11,7 @@ from types import ModuleType
 from typing import Any
 
 import pytest
+from benchmarks import random_transformers
 
 from lemmax import checker
 from lemmax.checker import arithmetic, bounds, enclosures
@@ -80,6 +81,13 @@ def false_certificates(script: ModuleType) -> dict[str, list[dict[str, Any]]]:
     lie("aot-rank", "at_least", 999)
     lie("kl-interval", "upper.value", "0")
     lie("kl-interval", "lower.value", "9")
+    conflicts = (c for c in map(script.read, range(12)) if "conflict" in c)
+    by_kind["readout"] = next(
+        c for c in conflicts if len(json.loads(c)["assertion"]["demands"]) > 1
+    )
+    lie("readout", "assertion.demands.0.2", "77777")
+    by_kind["readout"] = next(c for c in map(script.read, range(12)) if "widest" in c)
+    lie("readout", "assertion.ratio", "1/2")
     swapped = {"refutation": "witness", "witness": "refutation"}
     for c in (c for c in script.SHIPPED if c["kind"] in swapped):
         lies[c["kind"]].append({**c, "kind": swapped[c["kind"]]})
@@ -92,6 +100,9 @@ def false_certificates(script: ModuleType) -> dict[str, list[dict[str, Any]]]:
         else:
             claim["lower"]["bound"] += 99
         lies["multi-head"].append(asserted)
+    by_kind["transformer-memorization"] = json.dumps(random_transformers.random_certificate(1))
+    (_, right), *_ = json.loads(by_kind["transformer-memorization"])["facts"]
+    lie("transformer-memorization", "facts.0.1", 1 - min(right, 1))
     coded = json.loads(by_kind["float-memorization"])
     data = bytearray(base64.b64decode(coded["arrays"]["base64"]))
     size = int.from_bytes(data[:8], "little")

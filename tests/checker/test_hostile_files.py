@@ -6,6 +6,7 @@ a gigabyte, interpreter included. It has to end by itself: with a verdict, or wi
 
 from __future__ import annotations
 
+import itertools
 import json
 import resource
 import subprocess
@@ -430,6 +431,27 @@ DECIDED = {
     "outputs_at_the_largest_precision": 0,
     "heads_at_the_largest_precision": 1,
 }
+
+
+def algebra(n: int, entry: str, **changed: Any) -> Certificate:
+    """All structure constants are equal: associative, of rank one, and without a unit."""
+    places = itertools.product(range(n), repeat=3)
+    lemma = {"lemma": "algebra", "unit": ["1"] * n, "prime": "2", "element": ["1"] * n}
+    linear = {"polynomial": ["1", "1"], "degree": 1, "point": "9", "prime": "2"}
+    step = lemma | {"factors": [linear | changed]}
+    found = tensor_rank([n, n, n], [], step)
+    found["tensor"]["entries"] = [[*place, entry] for place in places]
+    return found | {"terms": [[[entry] * n, ["1"] * n, ["1"] * n]], "upper": 1}
+
+
+@hostile
+def a_dense_algebra_of_long_numbers() -> Certificate:
+    return algebra(24, "0x1p20000")
+
+
+@hostile
+def a_long_point_of_a_polynomial() -> Certificate:
+    return algebra(1, "1", polynomial=["1"] * 231, point="0x1p1000000")
 
 
 def limited() -> None:

@@ -150,6 +150,9 @@ def test_latex_says_what_python_says(tmp_path: Path, capsys: pytest.CaptureFixtu
     assert tensor_rank(Database.read(FIGURE_1)).formula() in out
     assert out.count(r"\otimes") == 10
     assert "terms" not in out
+    facts = Database.from_triples([("a", "f", "v"), ("b", "g", "v")]).formula()
+    assert f"D &= {facts}" in lemmax(capsys, "export", "wong/proposition-3.1")[1]
+    assert "facts" not in lemmax(capsys, "export", "lemmax/field-dependence")[1]
 
 
 def test_doctor_advises_a_clone() -> None:

@@ -13,10 +13,12 @@ from hypothesis import strategies as st
 
 from lemmax import cli
 from lemmax.checker import check_file
+from lemmax.checker.bounds import RULES
+from lemmax.cli import rank_view
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.tensors.below.algebras import alder_strassen
+from lemmax.theory.tensors.algebras.structure import alder_strassen
 from lemmax.theory.tensors.files import decomposition_texts, read_decomposition, write_decomposition
 
 FACTS = """name,born_in,lives_in
@@ -54,6 +56,22 @@ def test_the_rank_is_printed_with_its_reasons(
     assert "The rank over R is 3." in out
     assert "6 facts: 3 keys, 2 queries, 2 values." in out
     assert "born_in" in out
+
+
+def test_the_rank_explains_itself(facts: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What it counts, why it is not less, and a picture with the terms of every cell."""
+    _, out, _ = run(capsys, str(facts))
+    told = " ".join(out.split())
+    assert "is a sum of 3 terms" in told
+    assert "Why not fewer than 3: written out as one long row each, the keys are 3 rows" in told
+    assert "Which terms each cell is made of: born_in lives_in" in told
+    cells = {line.split()[0]: line.split()[1:] for line in out.splitlines()[-3:]}
+    assert set(cells) == {"Astrid", "Bernard", "Colin"}
+    assert all(set(letters) <= set("abc") for row in cells.values() for letters in row)
+
+
+def test_every_rule_of_the_checker_has_a_reason_in_words() -> None:
+    assert set(rank_view._WHY) == set(RULES)
 
 
 def test_json_has_the_interval_and_the_field(
@@ -203,9 +221,8 @@ def test_strassens_algorithm_is_accepted_and_improves_the_bound(tmp_path: Path) 
         path.write_text(text, encoding="utf-8")
     result = tensor_rank(T, "Q").with_decomposition(read_decomposition(paths))
     assert result.upper == 7
-    assert max(c.value for c in result.cited) == 7  # Alder and Strassen: 2·4 - 1
-    assert result.lower < 7
-    assert result.rank is None  # the theorem is cited, not proved
+    assert result.rank == 7  # 2·4 - 1: the matrices have one maximal ideal
+    assert not result.cited
 
 
 def test_alder_strassen_counts_maximal_ideals() -> None:
@@ -235,8 +252,9 @@ def test_alder_strassen_counts_maximal_ideals() -> None:
 def test_a_search_that_time_ended_says_so(
     facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    path = tmp_path / "shifts.csv"
-    rows = [",".join(["k" + str(k), *(f"v{(k + q) % 5}" for q in range(5))]) for k in range(5)]
+    path = tmp_path / "loop.csv"  # a Latin square that no group has
+    square = ("01234", "10342", "24013", "32401", "43120")
+    rows = [",".join(["k" + str(k), *(f"v{x}" for x in row)]) for k, row in enumerate(square)]
     path.write_text("\n".join(["key,a,b,c,d,e", *rows]), encoding="utf-8")
     code, out, _ = run(capsys, str(path), "--seconds", "1e-9")
     assert code == 0

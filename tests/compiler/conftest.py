@@ -7,7 +7,8 @@ from typing import NamedTuple
 import pytest
 
 from lemmax.constructions.capacity import random_table
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
+from lemmax.constructions.compiler.coded.codes import Code
 from lemmax.theory import Database
 
 BFLOAT = Arithmetic.named("bfloat16")

@@ -11,13 +11,16 @@ from typing import Any
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 from lemmax import checker
+from lemmax.cli import app
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import random_table
 from lemmax.constructions.compiler import CompiledByCodes, load_layer, save
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, families
+from lemmax.constructions.compiler.coded.codes import Code, families
 from lemmax.constructions.compiler.coded.deciding import known
 from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import AttentionLayer, Database, memorizes
@@ -272,8 +275,10 @@ def test_bad_input_is_one_sentence(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
         by_codes(both, Code("integers", 1, 2, mantissas=(-1, 0)), WIDE)
     with pytest.raises(LemmaxError, match="In float64 exp"):
         compile_database(db, dtype="bfloat16", accumulate="float64")
-    with pytest.raises(LemmaxError, match="does not hold the float64 weights"):
+    with pytest.raises(LemmaxError, match="In float64 exp"):
         compile_database(db, dtype="float64")
+    with pytest.raises(LemmaxError, match="go with a dtype"):
+        compile_database(db, logits="float32")  # type: ignore[call-overload]
     compiled = compile_database(db, dtype="bfloat16")
     with pytest.raises(LemmaxError, match="unknown to this layer"):
         compiled.answer("nobody", "q0")
@@ -294,3 +299,12 @@ def test_formats_are_those_of_the_checker() -> None:
     for name, form in CHECKED.items():
         ours = FORMATS[name]
         assert (ours.significand, ours.least, ours.greatest) == form[1:]
+
+
+def test_formats_go_with_a_dtype_on_the_command_line(tmp_path: Path) -> None:
+    facts = tmp_path / "facts.csv"
+    facts.write_text("subject,predicate,object\na,f,x\n", encoding="utf-8")
+    layer = str(tmp_path / "layer.json")
+    run = CliRunner().invoke(app, ["compile", str(facts), "-o", layer, "--logits", "float32"])
+    assert isinstance(run.exception, LemmaxError)
+    assert "go with --dtype" in str(run.exception)

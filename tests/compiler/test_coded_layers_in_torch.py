@@ -13,8 +13,9 @@ import torch
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import cities, random_table
 from lemmax.constructions.compiler import save
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, families
+from lemmax.constructions.compiler.coded.codes import families
 from lemmax.constructions.countries import countries
 from lemmax.numerics.twins.coded import TorchCodedLayer
 from lemmax.theory import Database

@@ -13,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import split_square
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, cheapest_code, families
+from lemmax.constructions.compiler.coded.codes import Code, cheapest_code, families
 from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.formats import FORMATS
@@ -168,7 +169,7 @@ def test_the_capacities() -> None:
 def test_one_rounding_tells_all_codes_from_all(dtype: str, accumulate: str) -> None:
     code, arithmetic = family("one-rounding", dtype)
     if accumulate == "dtype":
-        arithmetic = Arithmetic(arithmetic.weights, arithmetic.weights, arithmetic.weights)
+        arithmetic = Arithmetic(*[arithmetic.weights] * 4)
     everything = rows(code, range(code.exponents[0], code.exponents[1] + 1))
     assert len(everything) == code.capacity
     assert missed(code, arithmetic, everything, everything) == 0
@@ -262,7 +263,7 @@ def test_wider_codes_are_missed(
 
 def test_octaves_are_missed_where_logits_are_narrower() -> None:
     code, arithmetic = family("octaves", "bfloat16", "float32")
-    narrow = Arithmetic(arithmetic.weights, arithmetic.accumulate, FORMATS["bfloat16"])
+    narrow = replace(arithmetic, logits=FORMATS["bfloat16"])
     assert missed(code, narrow, rows(code, [0]), rows(code, [0])) > 100
     assert not any(c.family == "octaves" for c in families(1, 10, narrow))
 

@@ -14,8 +14,9 @@ from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import random_table
 from lemmax.constructions.compiler import CompiledByCodes
 from lemmax.constructions.compiler.coded import envelopes
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, families
+from lemmax.constructions.compiler.coded.codes import Code, families
 from lemmax.constructions.compiler.coded.deciding import known
 from lemmax.constructions.compiler.coded.envelopes import Ladder, ladder, split
 from lemmax.constructions.compiler.coded.files import safetensors, tensors

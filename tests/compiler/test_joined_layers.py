@@ -15,8 +15,9 @@ from lemmax.checker.coded.joined import apart
 from lemmax.constructions import compile_database
 from lemmax.constructions.capacity import capacities
 from lemmax.constructions.compiler import CompiledByCodes
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code
+from lemmax.constructions.compiler.coded.codes import Code
 from lemmax.constructions.compiler.coded.joined import numbers
 from lemmax.theory import Database, memorizes
 from lemmax.theory.errors import LemmaxError

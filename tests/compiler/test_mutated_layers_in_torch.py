@@ -13,8 +13,9 @@ import torch
 from lemmax import checker
 from lemmax.constructions.capacity import random_table
 from lemmax.constructions.compiler import CompiledByCodes
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, families, joined_code
+from lemmax.constructions.compiler.coded.codes import Code, families, joined_code
 from lemmax.constructions.compiler.coded.envelopes import Ladder
 from lemmax.numerics.twins.coded import TorchCodedLayer
 from lemmax.theory import Database

@@ -131,7 +131,10 @@ def test_targets_of_the_last_token_need_no_rank() -> None:
     statement="a6fd3aad3b8cb3e7",
 )
 def test_theorem_1_repaired_on_random_tables(sample: Sample) -> None:
-    """The transformer's divergence is within 10^-5 of that of a near-optimal encoder."""
+    """The transformer's divergence is within 10^-3 of the infimum over all encoders, proved below.
+
+    It is within 10^-5 of the encoder that it realises.
+    """
 
     def near(model: AoT, sequences: list[Any], table: Table, best: arb) -> bool:
         return bool(table_divergence(model, sequences, table) < best + arb("1e-5"))
@@ -145,11 +148,12 @@ def test_theorem_1_repaired_on_random_tables(sample: Sample) -> None:
             weights = [rng.randint(1, 20) for _ in range(4)]
             rows.append([fmpq(w, sum(weights)) for w in weights])
         table = Table(rows)
-        interval = best_encoder(table, 2, leaves=4, starts=1, seed=seed)
+        interval = best_encoder(table, 2, tolerance=9e-4, starts=1, seed=seed)
         H = max(T0 - min(2, len({t[-1] for t in sequences})), 0)
         model = realise_encoder(interval.encoder, sequences, H, 1, tokens=range(4), seed=seed)
         best, none = arb(interval.upper), arb(-1)  # no divergence is near -1
         sample(near, model, sequences, table, best, control=(model, sequences, table, none))
+        assert table_divergence(model, sequences, table) < arb(interval.lower) + arb("1e-3")
 
 
 def table_divergence(model: AoT, sequences: Any, table: Table) -> arb:

@@ -44,6 +44,7 @@ from lemmax.theory.dana.encoders import (
 from lemmax.theory.dana.generic import generic_aot
 from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.numbers.balls import rational_above
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.numbers.rank import certified_rank
 
@@ -131,9 +132,9 @@ def test_proposition_2_on_one_table(certify: Certify) -> None:
 
 @pytest.mark.claim("dana/proposition-2-converse", grade="certified", statement="35c9b4a1d46062b0")
 def test_proposition_2_converse_three_tokens_in_dimension_one(certify: Certify) -> None:
-    """N = 3, d = 1, permutations of (.8, .1, .1): the infimum lies in [.1848, .1855]."""
-    interval = best_encoder(EIGHTY, 1)
-    assert fmpq(1835, 10**4) < interval.lower <= interval.upper < fmpq(1855, 10**4)
+    """N = 3, d = 1, permutations of (.8, .1, .1): the infimum lies in [.185486, .185497]."""
+    interval = best_encoder(EIGHTY, 1, tolerance=1e-5)
+    assert fmpq(185486, 10**6) < interval.lower <= interval.upper < fmpq(185497, 10**6)
     certify(interval.certificate())
     certify(bottleneck_on_a_line(), ship_as="dana/proposition-2-converse")
 
@@ -205,10 +206,10 @@ def test_proposition_3_by_the_circle() -> None:
     "dana/any-dimension", grade="certified", direction="against", statement="659093496a41387d"
 )
 def test_any_dimension_fails_for_three_tokens_on_a_line(certify: Certify) -> None:
-    """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23."""
-    interval = best_encoder(one_hot(3), 1, starts=1)
-    assert interval.lower > fmpq(23, 100)
-    assert interval.upper < fmpq(2311, 10**4)  # (log 2)/3 = .23104...
+    """d = 1, N = 3, the identity table: for every W and E the mean divergence exceeds .23103."""
+    interval = best_encoder(one_hot(3), 1, tolerance=1e-5)
+    assert fmpq(23103, 10**5) < interval.lower <= interval.upper < fmpq(23106, 10**5)
+    assert interval.lower <= rational_above(arb.const_log2() / 3) <= interval.upper + fmpq(1, 2**39)
     certify(interval.certificate())
     certify(any_dimension_fails_on_a_line(), ship_as="dana/any-dimension")
 
@@ -280,8 +281,8 @@ def test_maximum_entropy_dual_is_a_lower_bound(
 
 def test_maximum_entropy_dual_has_no_gap() -> None:
     """The two ends of a proved interval meet: dual and primal have the same value."""
-    interval = best_encoder(EIGHTY, 1, tolerance=1e-4)
-    assert interval.upper - interval.lower < fmpq(11, 10**5)
+    interval = best_encoder(EIGHTY, 1, tolerance=1e-5)
+    assert interval.gap < fmpq(11, 10**6)
 
 
 @pytest.mark.parametrize("table", [EIGHTY, one_hot(3)], ids=["eighty", "one-hot"])

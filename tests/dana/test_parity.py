@@ -7,7 +7,6 @@ the numerator N_h is Σ_s w[h, s, b_s] u[h, s, b_s]. Both are additive in the bi
 
 import random
 from itertools import product
-from math import prod
 from typing import Any
 
 import pytest
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from sympy.polys.domains import ZZ
 from sympy.polys.rings import ring
 
+from lemmax.constructions import parity_identity
 from lemmax.pytest_plugin.symbolic import Symbolic
 from lemmax.theory.dana.encoders import divergence, entropy
 from lemmax.theory.dana.transformer import AoT, AoTHead
@@ -25,35 +25,6 @@ from lemmax.theory.numbers.matrices import Matrix
 
 def cube(n: int) -> list[tuple[int, ...]]:
     return list(product((0, 1), repeat=n))
-
-
-def parity_sums(H: int, n: int) -> tuple[Any, Any]:
-    """Σ f(b) Π_h Z_h(b) over the even and over the odd b of n bits, f = c + Σ_h N_h/Z_h.
-
-    Every weight is a free symbol.
-    """
-    names = ["c"] + [
-        f"{letter}{h}_{s}_{bit}"
-        for letter in "wu"
-        for h in range(H)
-        for s in range(n + 1)  # the last place stands for all positions with the fixed token
-        for bit in ((0, 1) if s < n else (0,))
-    ]
-    R, *symbols = ring(names, ZZ)
-    value = dict(zip(names, symbols, strict=True))
-    sums = [R(0), R(0)]
-    for b in cube(n):
-        places = [(s, bit) for s, bit in enumerate(b)] + [(n, 0)]
-        Z = [sum((value[f"w{h}_{s}_{k}"] for s, k in places), R(0)) for h in range(H)]
-        N = [
-            sum((value[f"w{h}_{s}_{k}"] * value[f"u{h}_{s}_{k}"] for s, k in places), R(0))
-            for h in range(H)
-        ]
-        cleared = value["c"] * prod(Z, start=R(1)) + sum(
-            (N[h] * prod((Z[k] for k in range(H) if k != h), start=R(1)) for h in range(H)), R(0)
-        )
-        sums[sum(b) % 2] += cleared
-    return sums[0], sums[1]
 
 
 @pytest.mark.claim(
@@ -65,13 +36,13 @@ def parity_sums(H: int, n: int) -> tuple[Any, Any]:
 @pytest.mark.parametrize("H", [1, 2, 3])
 def test_parity_alternating_sum_is_zero(H: int, symbolic: Symbolic) -> None:
     """If f had the sign of parity everywhere, every term would be positive: the sum is zero."""
-    symbolic.identity(*parity_sums(H, H + 1))
+    symbolic.identity(*parity_identity(H).sums)
 
 
 @pytest.mark.parametrize("H", [1, 2])
 def test_parity_alternating_sum_needs_the_extra_bit(H: int) -> None:
     """Over H bits only the sum is not zero: the identity is not vacuous."""
-    even, odd = parity_sums(H, H)
+    even, odd = parity_identity(H, bits=H).sums
     assert even != odd
 
 

@@ -110,6 +110,9 @@ def test_one_line_gives_table_pages_graph_errata_and_certificates(tmp_path: Path
     assert "<math " in claim  # no script and no network
     assert '<script src="http' not in claim.replace("defer", "")
     assert "furo" in claim  # the project chose no theme
+    assert 'data-certificate="../../certificates/mine/lemma.json"' in claim
+    assert "rank argmax M le 2 if rank M=1" in (out / "_static" / "claims.js").read_text("utf-8")
+    assert "check.js" not in claim  # without Pyodide the button stays hidden
     for name in ("lemmax.css", "dark.css", "ledger.js", "graph.js"):
         assert (out / "_static" / name).is_file()
     for name in ("mine/lemma.json", "checker.pyz", "ledger.json"):

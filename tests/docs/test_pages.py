@@ -83,6 +83,29 @@ def test_every_statement_has_balanced_formulas() -> None:
             assert "$" not in text, claim.id
 
 
+@pytest.mark.parametrize(
+    ("light", "expected"),
+    [
+        ("fill: #ffffff; stroke: #000000", "fill: #131313; stroke: #e8e8e8"),
+        ("#0072b2 #440154", "#0072b2 #440154"),  # hues have a meaning
+        ("#00001c on #ffffe0", "#00001c on #ffffe0"),  # ink on a coloured field
+        ('fill="white"', 'fill="#131313"'),
+    ],
+)
+def test_the_dark_drawing_swaps_greys_and_keeps_hues(light: str, expected: str) -> None:
+    assert load("schemes").dark(f"<svg {light}>") == f'<svg fill="#e8e8e8" {expected}>'
+
+
+def test_a_drawing_keeps_its_scales_and_rounds_its_places() -> None:
+    svg = '<path d="M 1.234567 2" transform="scale(0.015625)"/><use x="9.876543" y="1"/>'
+    short = '<path d="M 1.23 2" transform="scale(0.015625)"/><use x="9.87" y="1"/>'
+    light = load("schemes").light
+    assert light(svg) == short
+    marks = '<use x="1" style="fill: #0072b2"/>' * 30
+    once = "<style>.s0{fill: #0072b2}</style>" + '<use x="1" class="s0"/>' * 30
+    assert light(f"<svg>{marks}</svg>") == f"<svg>{once}</svg>"
+
+
 SHORT = (Database, AttentionLayer, Head, AoT, AoTHead, MultiHead, ContextHead, SequenceEncoder)
 
 

@@ -6,17 +6,12 @@ say so; where CI is set they fail instead.
 
 from __future__ import annotations
 
-import os
 import re
 import subprocess
 import sys
-import threading
-from collections.abc import Iterator
-from functools import partial
 from html.parser import HTMLParser
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -25,9 +20,9 @@ from lemmax.constructions import shipped
 from lemmax.theory.ledger import entries as shipped_ledger
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page
+    from playwright.sync_api import Page
+    from tests.docs.conftest import Visit, Visits
 
-SITE = Path(__file__).parent.parent.parent / "docs" / "_build" / "html"
 WITH_FORMULAS = [
     "papers/wong.html",
     "papers/dana.html",
@@ -50,6 +45,8 @@ PAGES = [
     "graph.html",
     "trust.html",
     "certificates.html",
+    "check.html",
+    "try.html",
     "glossary.html",
     "command-line.html",
     "export.html",
@@ -58,51 +55,6 @@ PAGES = [
     "search.html",
     *WITH_FORMULAS,
 ]
-
-
-def missing(what: str) -> None:
-    """Skip, or fail where nothing may be missing."""
-    if os.environ.get("CI"):
-        pytest.fail(what)
-    pytest.skip(what)
-
-
-@pytest.fixture(scope="module")
-def site() -> Path:
-    if not (SITE / "index.html").is_file():
-        missing("the pages are not built: run make docs")
-    return SITE
-
-
-class Visit:
-    """A page that remembers what it asked for and what it complained about."""
-
-    def __init__(self, browser: Browser, **options: Any) -> None:
-        self.context = browser.new_context(**options)
-        self.page: Page = self.context.new_page()
-        self.requests: list[str] = []
-        self.complaints: list[str] = []
-        self.page.on("request", lambda r: self.requests.append(r.url))
-        self.page.on("requestfailed", lambda r: self.complaints.append(f"failed: {r.url}"))
-        self.page.on("pageerror", lambda e: self.complaints.append(str(e)))
-        self.page.on(
-            "console",
-            lambda m: self.complaints.append(m.text) if m.type in ("error", "warning") else None,
-        )
-
-    def open(self, name: str) -> Page:
-        self.page.goto((SITE / name.partition("#")[0]).as_uri() + "#" + name.partition("#")[2])
-        if "MathJax-script" in self.page.content() or self.page.query_selector(".math"):
-            self.page.wait_for_function("window.MathJax?.startup?.promise !== undefined")
-            self.page.evaluate("MathJax.startup.promise")
-        return self.page
-
-
-@pytest.fixture
-def visit(browser: Browser, site: Path) -> Iterator[Visit]:
-    made = Visit(browser)
-    yield made
-    made.context.close()
 
 
 UNRENDERED = re.compile(r"\\(operatorname|mathbb|mathcal|top|le)\b|\\\(|\\\[|\$")
@@ -138,14 +90,46 @@ def test_the_landing_page_says_it_in_one_screen(visit: Visit, width: int) -> Non
     wide = "all => all.filter((e) => e.scrollWidth > e.clientWidth).length"
     assert page.locator(".lx-scroll").count() == 1
     assert page.locator(".lx-scroll").evaluate_all(wide) == 0
+    parts = page.locator(".lx-world-parts > div, .lx-world svg")
+    assert parts.count() == 4
+    assert parts.evaluate_all(wide) == 0  # no part of the picture is cut off
     rows = [r for r in shipped_ledger.listed() if r["paper"] == "wong"]
     line = page.locator(".lx-summary tr", has=page.get_by_role("link", name="Wong 2025"))
     assert line.locator("td").last.inner_text() == str(len(rows))
-    if width > 1000:  # the commands, the verdicts and the result
-        for text in ("make verify", "make test", "Wong 2025", "Singapore, continent: "):
-            box = page.get_by_text(text).last.bounding_box()
+    if width > 1000:  # the picture, the sentences, the commands, what is wrong and what is open
+        for place in (
+            page.locator(".lx-world"),
+            page.get_by_text("Three papers state theorems"),
+            page.get_by_text("make verify").last,
+            page.get_by_text("make test").last,
+            page.locator(".lx-headlines section a").first,
+            page.locator(".lx-headlines section a").last,
+        ):
+            box = place.bounding_box()
             assert box is not None
-            assert box["y"] + box["height"] <= 900, text
+            assert box["y"] + box["height"] <= 900, place
+
+
+def test_the_landing_page_names_what_is_wrong_and_what_is_open(visit: Visit) -> None:
+    page = visit.open("index.html")
+    wrong, waiting = page.locator(".lx-headlines section").all()
+    links = waiting.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    opened = [r["id"] for r in shipped_ledger.listed() if r["verdict"] == "open"]
+    assert links == [f"claims/{i}.html" for i in opened]
+    assert wrong.locator("a").first.get_attribute("href") == "errata.html#dana/theorem-1"
+
+
+def test_every_figure_is_drawn_for_both_schemes(site: Path) -> None:
+    drawn = 0
+    for path in site.rglob("*.html"):
+        images = re.findall(r"<img [^>]*_images/[^>]*>", path.read_text(encoding="utf-8"))
+        for light, dark in zip(images[::2], images[1::2], strict=True):
+            assert "only-light" in light, path
+            assert "only-dark" in dark, path
+            name = re.findall(r'src="[./]*_images/([\w.-]+)"', dark)[0]
+            assert "#ffffff" not in (site / "_images" / name).read_text(encoding="utf-8"), path
+            drawn += 1
+    assert drawn > 15
 
 
 ERRATA = """
@@ -161,8 +145,13 @@ def test_an_erratum_has_all_that_an_author_needs(visit: Visit) -> None:
         for row in shipped_ledger.listed()
         if row["verdict"] in ("refuted", "repaired") and row["paper"] != "lemmax"
     ]
-    found: list[str] = visit.open("errata.html").evaluate(ERRATA)
+    page = visit.open("errata.html")
+    found: list[str] = page.evaluate(ERRATA)
     assert len(found) == len(wrong)
+    summary = page.locator(".lx-errata-table tbody tr td:first-child a")
+    sent = summary.evaluate_all("all => all.map((a) => a.getAttribute('href'))")
+    assert sorted(sent) == sorted(f"#{row['id']}" for row in wrong)
+    assert sent[0] == "#dana/theorem-1"  # the gravest
     for row in wrong:
         (text,) = [t for t in found if f"{row['id']} " in t.split("As we read it.")[0] + " "]
         for part in ("As we read it.", "Re-check:"):
@@ -205,69 +194,6 @@ def test_a_filter_can_be_sent(visit: Visit) -> None:
     page = visit.open("ledger.html#paper=dana&kind=T")
     assert shown(page) == len(rows)
     assert page.get_by_role("combobox", name="Paper").input_value() == "dana"
-
-
-def ancestors(identifier: str) -> set[str]:
-    entries = shipped_ledger.entries()
-    found, queue = {identifier}, [identifier]
-    while queue:
-        entry = entries[queue.pop()]
-        for used in [*entry["uses"], *filter(None, [entry["repaired_by"]])]:
-            if used not in found:
-                found.add(used)
-                queue.append(used)
-    return found
-
-
-def nodes(page: Page) -> set[str]:
-    found: list[str] = page.locator(".lx-node").evaluate_all("all => all.map(n => n.dataset.id)")
-    return set(found)
-
-
-def test_the_graph_shows_all_claims_and_focuses_on_one(visit: Visit) -> None:
-    entries = shipped_ledger.entries()
-    page = visit.open("graph.html")
-    assert nodes(page) == {i for i, e in entries.items() if e["kind"] != "D"}
-    claim = max(entries, key=lambda i: len(ancestors(i)))
-    page = visit.open(f"graph.html#{claim}")
-    page.get_by_label("definitions").check()
-    assert nodes(page) == ancestors(claim)
-    assert page.locator(".lx-node.lx-focus").get_attribute("data-id") == claim
-    assert page.get_by_role("status").inner_text().startswith(entries[claim]["number"]) or entries[
-        claim
-    ]["number"] in ("text", "new")
-    page.get_by_label("Focus").fill("wong/argmax-rank-one")
-    page.get_by_role("button", name="Show").click()
-    assert nodes(page) == ancestors("wong/argmax-rank-one")
-    assert page.url.endswith("#wong/argmax-rank-one")
-    page.get_by_role("button", name="All claims").click()
-    assert len(nodes(page)) == sum(e["kind"] != "D" for e in entries.values())
-
-
-def test_the_graph_by_keyboard(visit: Visit) -> None:
-    page = visit.open("graph.html#wong/argmax-rank-one")
-    page.locator(".lx-graph").focus()
-    page.keyboard.press("Tab")
-    focused = page.evaluate("document.activeElement.dataset.id")
-    assert focused in ancestors("wong/argmax-rank-one")
-    with page.expect_navigation():
-        page.keyboard.press("Enter")
-    assert page.url.endswith(f"claims/{focused}.html")
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: Any) -> None:
-        """Say nothing."""
-
-
-@pytest.fixture
-def server(site: Path) -> Iterator[str]:
-    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(site))) as running:
-        thread = threading.Thread(target=running.serve_forever)
-        thread.start()
-        yield f"http://127.0.0.1:{running.server_port}"
-        running.shutdown()
-        thread.join()
 
 
 def test_a_certificate_downloads_and_passes_the_checker(
@@ -318,10 +244,8 @@ CONTRAST = """
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_verdicts_can_be_read(browser: Browser, scheme: str) -> None:
-    visit = Visit(browser, color_scheme=scheme)
-    found = visit.open("graph.html").evaluate(CONTRAST)
-    visit.context.close()
+def test_verdicts_can_be_read(visits: Visits, scheme: str) -> None:
+    found = visits(color_scheme=scheme).open("graph.html").evaluate(CONTRAST)
     assert found
     assert [pair for pair in found if pair[1] < 4.5] == []
 
@@ -351,6 +275,26 @@ def test_a_screen_reader_finds_names(visit: Visit, name: str) -> None:
     assert page.evaluate(LABELS) == []
     assert page.locator("h1").count() == 1
     assert page.locator("html").get_attribute("lang")
+
+
+@pytest.mark.parametrize(
+    ("words", "claim", "place"),
+    [
+        ("Theorem 1 Dana", "dana/theorem-1", 0),
+        ("wong proposition 3.6", "wong/proposition-3.6", 0),
+        ("real matrix rank argmax le 2", "wong/argmax-rank-one", 5),
+    ],
+)
+def test_search_finds_claims_by_number_and_by_words_of_their_statement(
+    visit: Visit, site: Path, words: str, claim: str, place: int
+) -> None:
+    visit.page.goto(f"{(site / 'search.html').as_uri()}?q={words.replace(' ', '+')}")
+    found = visit.page.locator(".lx-found a")
+    found.first.wait_for()
+    links = found.evaluate_all("all => all.map((a) => a.href)")
+    places = [n for n, link in enumerate(links) if link.endswith(f"/claims/{claim}.html")]
+    assert places
+    assert places[0] <= place
 
 
 class Links(HTMLParser):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
 
 import pytest
 
@@ -26,11 +27,24 @@ def judged() -> Callable[[str], dict[str, Judgement]]:
 
 @pytest.fixture(scope="session")
 def recorded_rows_of() -> Callable[[str], tuple[Callable[[Rows], list[Judgement]], Rows]]:
-    """The judge of an experiment and the recorded results that it judges."""
+    """The judge of an experiment and the recorded results that it judges.
 
+    Several tests ask about several claims of one experiment: the same rows are judged once.
+    """
+
+    @cache
     def rows_of(name: str) -> tuple[Callable[[Rows], list[Judgement]], Rows]:
         known = experiment(name)
-        return known.judge, recorded_rows(known)
+        # Rows are told apart by identity, and kept so that no other row can have it.
+        said: dict[tuple[tuple[str, tuple[int, ...]], ...], tuple[Rows, list[Judgement]]] = {}
+
+        def judge(rows: Rows) -> list[Judgement]:
+            same = tuple((study, tuple(map(id, some))) for study, some in rows.items())
+            if same not in said:
+                said[same] = rows, known.judge(rows)
+            return said[same][1]
+
+        return judge, recorded_rows(known)
 
     return rows_of
 

@@ -23,13 +23,8 @@ from lemmax.numerics.experiments.wong import certified as certified
 from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
-from lemmax.numerics.twins.certify import (
-    certify_layer,
-    exact_layer,
-    exact_transformer,
-    kept_by_bits,
-    rounded,
-)
+from lemmax.numerics.twins.certify import certify_layer, kept_by_bits
+from lemmax.numerics.twins.exact_layers import exact_layer, exact_transformer, rounded
 from lemmax.numerics.twins.weights import read_weights
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.facts.database import Database
@@ -134,7 +129,7 @@ def stacks(**changed: object) -> dict[str, object]:
 @pytest.mark.parametrize(
     ("weights", "sentence"),
     [
-        ({"W_E": [[1.0]]}, "lack W_U; they are W_E"),
+        ({"W_E": [[1.0]]}, r"lack W_U .*; they are W_E"),
         ({"W_E": [[float("nan")]], "W_U": [[1.0]]}, "W_E has an entry that is not a finite"),
         ({"W_E": [["x"]], "W_U": [[1.0]]}, "W_E is not an array of real numbers"),
         ({"W_E": [1.0], "W_U": [[1.0]]}, "W_E has 1 dimensions, not 2"),
@@ -361,3 +356,89 @@ def test_what_is_inspected_is_recorded_and_read_back(
         frame.measure_rows(
             replace(tiny, studies=(replace(study, inspect=None),)), "small", tmp_path
         )
+
+
+# -- never another model -------------------------------------------------------------------------
+SQUARE: dict[str, Any] = {
+    "W_E": [[1.0, 0.0], [0.0, 1.0], [1.0, -1.0]],
+    "W_U": [[1.0, 0.0, -1.0], [0.0, 2.0, 1.0]],
+    "W_Q": [[[1.0, 2.0], [0.0, 1.0]]],
+    "W_K": [[[1.0, 0.0], [4.0, 1.0]]],
+    "W_V": [[[2.0, 0.0], [0.0, -1.0]]],
+    "W_O": [[[1.0, 3.0], [0.0, 1.0]]],
+}
+"""Every matrix of the head is square, so that its transpose has the same shape."""
+
+
+@pytest.mark.parametrize(
+    "name", ["b_U", "W_pos", "ln1.w", "mlp.W_in", "attn.W_Q", "heads.0.b_V", "blocks.0.attn.W_Q"]
+)
+def test_what_a_layer_has_no_place_for_is_left_out_only_by_name(name: str) -> None:
+    """Biases, positions, norms and MLPs, and a head that is called otherwise: never silently."""
+    weights: dict[str, Any] = {"W_E": [[1.0], [1.0]], "W_U": [[1.0, 2.0]], name: [9.0, 0.0]}
+    with pytest.raises(LemmaxError, match=f"hold {re.escape(repr(name))}.*ignore="):
+        certify_layer(weights, [(0, 1, 1)])
+    result = certify_layer(weights, [(0, 1, 1)], ignore=[name])
+    assert result.ignored == (name,)
+    assert result.certificate()["note"] == f"Left out of the model: {name}."
+    assert checker.check(result.certificate()).holds
+    with pytest.raises(LemmaxError, match="no array is called 'mask'"):
+        certify_layer(weights, [(0, 1, 1)], ignore=[name, "mask"])
+
+
+def test_what_a_layer_needs_cannot_be_ignored() -> None:
+    with pytest.raises(LemmaxError, match="W_U is part of the layer and cannot be left out"):
+        certify_layer(SQUARE, [(0, 1, 1)], ignore=["W_U"])
+
+
+def test_shapes_that_fit_in_several_ways_are_asked_about() -> None:
+    with pytest.raises(LemmaxError, match="fit the layouts wong, transformer-lens: say which"):
+        exact_layer(SQUARE)
+    wong, lens, linear = (
+        exact_layer(SQUARE | {"W_U": W_U}, layout=name)
+        for name, W_U in {
+            "wong": SQUARE["W_U"],
+            "transformer-lens": SQUARE["W_U"],
+            "linear": np.transpose(SQUARE["W_U"]),
+        }.items()
+    )
+    (a,), (b,), (c,) = wong.heads, lens.heads, linear.heads
+    assert a.W_K == b.W_K.T != b.W_K == a.W_K.T
+    assert (c.W_Q, c.W_K, c.W_V, c.W_O) == (a.W_Q.T, a.W_K, a.W_V.T, a.W_O.T)
+    assert linear.W_U == wong.W_U
+    with pytest.raises(LemmaxError, match="layout is one of wong, transformer-lens, linear"):
+        exact_layer(SQUARE, layout="keras")
+
+
+def test_shapes_that_fit_in_one_way_are_not_asked_about() -> None:
+    """W_K is symmetric, or has more columns than rows: d_qk × d_model or its transpose."""
+    assert exact_layer(SQUARE | {"W_K": [[[1.0, 4.0], [4.0, 0.0]]]}).d_qk == 2
+    tall = SQUARE | {"W_Q": [[[1.0], [2.0]]], "W_K": [[[1.0], [4.0]]]}
+    assert exact_layer(tall) == exact_layer(tall | {"W_K": [[[1.0, 4.0]]]})
+
+
+def test_the_scale_multiplies_the_scores() -> None:
+    """For four dimensions 1/√4 = 1/2, exactly; 1/√2 is no rational number."""
+    plain = exact_layer(SQUARE, layout="wong")
+    for scale in ("1/3", Fraction(1, 3)):
+        scaled = exact_layer(SQUARE, layout="wong", scale=scale)
+        assert 3 * scaled.heads[0].W_Q == plain.heads[0].W_Q
+    weights = {name: np.kron(value, np.eye(2)) for name, value in SQUARE.items()}
+    rooted = exact_layer(weights, layout="wong", scale="1/sqrt(d)")
+    assert rooted == exact_layer(weights, layout="wong", scale=0.5)
+    assert rooted != exact_layer(weights, layout="wong")
+    with pytest.raises(LemmaxError, match="1/√2 is not rational"):
+        exact_layer(SQUARE, layout="wong", scale="1/sqrt(d)")
+    for bad in (0, -1, "x", float("nan"), True):
+        with pytest.raises(LemmaxError, match="scale is a positive number"):
+            exact_layer(SQUARE, layout="wong", scale=bad)
+
+
+def test_tied_weights_are_said_to_be_tied() -> None:
+    tied = {name: value for name, value in SQUARE.items() if name != "W_U"}
+    with pytest.raises(LemmaxError, match=r"lack W_U .tied=True"):
+        exact_layer(tied, layout="wong")
+    layer = exact_layer(tied, layout="wong", tied=True)
+    assert layer.W_U == layer.W_E.T
+    with pytest.raises(LemmaxError, match="W_U is not the transpose of W_E"):
+        exact_layer(SQUARE, layout="wong", tied=True)

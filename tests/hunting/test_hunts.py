@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import sys
+from fractions import Fraction
 from pathlib import Path
 
 import pytest
@@ -12,41 +14,47 @@ from lemmax.checker.language.instances import on_instance
 from lemmax.checker.limits import NotACertificate, metered
 from lemmax.cli import app
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.hunting import Hunt, draws, hunt, size_of
+from lemmax.theory.hunting import Hunt, draws, hunt, sharpness, size_of
 from lemmax.theory.hunting.draws import Draw
 from lemmax.theory.hunting.enumeration import instances
+from lemmax.theory.hunting.hunts import _Chase, _Late
 from lemmax.theory.hunting.question import Question
+from lemmax.theory.hunting.sharpness import inequalities
 from lemmax.theory.hunting.shrinking import shrunk, smaller
+from lemmax.theory.hunting.solving import solved
+from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.ledger.statements import statement_of
 
 ONE_HOT = statement_of("mahdavi/one-hot")
 ANY = "given M: matrix; conclude rank(M) <= 9"
 
 
-def _integer_matrices(size: int) -> set[tuple[tuple[int, ...], ...]]:
-    """Every integer matrix with Σ (1 + |entry|) = size, by brute force."""
+def _matrices(size: int) -> set[tuple[tuple[Fraction, ...], ...]]:
+    """Every rational matrix with Σ (|p| + q) = size, by brute force."""
+    numbers = {Fraction(p, q) for q in range(1, size + 1) for p in range(-size, size + 1)}
+    weights = {x: abs(x.numerator) + x.denominator for x in numbers}
     found = set()
     for m, n in itertools.product(range(1, size + 1), repeat=2):
-        rest = size - m * n
-        if rest < 0:
-            continue
-        for cells in itertools.product(range(-rest, rest + 1), repeat=m * n):
-            if sum(map(abs, cells)) == rest:
+        few = [x for x in numbers if weights[x] <= size - m * n + 1]
+        for cells in itertools.product(few, repeat=m * n):
+            if sum(weights[x] for x in cells) == size:
                 found.add(tuple(cells[i * n : (i + 1) * n] for i in range(m)))
     return found
 
 
-@pytest.mark.parametrize("size", range(1, 7))
+@pytest.mark.parametrize("size", range(1, 6))
 def test_every_matrix_is_listed_up_to_permutations(size: int) -> None:
     """Without symmetry every matrix is listed once; with it one of every orbit."""
     seen = Question("given M: matrix; conclude entry(M, 0, 0) <= 9")
     assert not seen.permutable
-    listed = [tuple(tuple(map(int, r)) for r in i["M"]) for i in instances(seen, size)]
+    listed = [tuple(tuple(map(Fraction, r)) for r in i["M"]) for i in instances(seen, size)]
     assert len(listed) == len(set(listed))
-    assert set(listed) == _integer_matrices(size)
+    assert set(listed) == _matrices(size)
     unseen = Question(ANY)
     assert unseen.permutable
-    representatives = {tuple(tuple(map(int, r)) for r in i["M"]) for i in instances(unseen, size)}
+    representatives = {
+        tuple(tuple(map(Fraction, r)) for r in i["M"]) for i in instances(unseen, size)
+    }
     assert len(representatives) < len(listed) or size < 3
     for M in listed:
         orbit = {
@@ -55,6 +63,16 @@ def test_every_matrix_is_listed_up_to_permutations(size: int) -> None:
             for columns in itertools.permutations(range(len(M[0])))
         }
         assert orbit & representatives
+
+
+def test_a_gram_matrix_beside_the_matrix_sees_permutations() -> None:
+    text = "given M: matrix; assume rows(M) == columns(M); conclude max_entry(gram(M) - M) != 2"
+    asked = Question(text)
+    one, other = [["-1", "0"], ["0", "0"]], [["0", "-1"], ["0", "0"]]
+    answers = [asked.ask({"M": M}).answer for M in (one, other)]
+    assert answers == ["breaks", "holds"]
+    assert not asked.permutable
+    assert Question("given M: matrix; conclude rank(gram(M)) == rank(M)").permutable
 
 
 def test_sizes_count_what_is_read() -> None:
@@ -159,6 +177,10 @@ def test_bad_statements_get_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
     assert isinstance(run.exception, LemmaxError)
     assert "'rankk'" in str(run.exception)
     assert "Nearest: rank." in str(run.exception)
+    with pytest.raises(LemmaxError, match=r"'matrx', which is unknown\. Nearest: matrix\."):
+        hunt("given M: matrx; conclude rank(M) == 1")
+    run = CliRunner().invoke(app, ["hunt", "wong/argmax-rank-onee"])
+    assert "Nearest: wong/argmax-rank-one." in str(run.exception)
     with pytest.raises(LemmaxError, match="positive number of seconds"):
         hunt(ANY, seconds=0)
     monkeypatch.delitem(draws._SORTS, "tensor")
@@ -171,16 +193,47 @@ def test_the_command_says_what_it_caught(tmp_path: Path) -> None:
     run = CliRunner().invoke(app, ["hunt", ONE_HOT, "-o", str(target), "--seconds", "30"])
     assert run.exit_code == 0, run.output
     assert "A counterexample of size 4" in run.output
-    assert "no smaller one has integer entries" in run.output
+    assert "there is no smaller one" in run.output
     assert check(json.loads(target.read_text(encoding="utf-8"))).holds
     nothing = CliRunner().invoke(app, ["hunt", ANY, "--size", "3", "--json"])
     assert nothing.exit_code == 1
     assert json.loads(nothing.output)["exhausted_below"] == 4
-    sharp = CliRunner().invoke(
-        app, ["hunt", "given M: matrix; conclude rank(M) <= rows(M)", "--size", "2", "--sharp"]
+
+
+def test_the_inequalities_of_every_claim_are_statements() -> None:
+    """Each conclusion alone, without definitions and objects that only another one spoke of."""
+    texts = [claim.formal for claim in load_claims().claims.values() if claim.formal]
+    bounds = [text for formal in texts for _, text in inequalities(formal)]
+    assert len(bounds) > 50
+    for text in bounds:
+        assert Question(text).statement.text == text
+    (_, alone), (_, both) = inequalities(
+        "given M: matrix, c: rational; let r = rank(M); let n = rows(M); "
+        "conclude r <= columns(M) and r + c <= n + c"
     )
-    assert sharp.exit_code == 0
-    assert "The bound is attained, first at" in sharp.output
+    assert alone == "given M: matrix; let r = rank(M); conclude r <= columns(M)"
+    assert both.startswith("given M: matrix, c: rational; let r = rank(M); let n = rows(M);")
+
+
+def test_each_inequality_is_attained_somewhere_or_never() -> None:
+    text = "given M: matrix; conclude 0 <= rank(M) and rank(M) < rows(M) + 1 and rank(M) <= 9"
+    least, below, nine = sharpness(text, seconds=0.9)
+    assert least.attained
+    assert least.instance == {"M": [["0"]]}
+    assert below.gap == 1
+    assert below.size == 2  # one entry, ±1
+    assert not nine.attained
+    command = ["hunt", "given M: matrix; conclude rank(M) <= rows(M)", "--sharp"]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code == 0
+    assert "rank(M) <= rows(M) is attained" in run.output
+    told = json.loads(CliRunner().invoke(app, [*command, "--json"]).output)
+    assert told[0]["gap"] == "0"
+    assert told[0]["instance"] == {"M": [["-1"]]}
+    refused = CliRunner().invoke(app, [*command, "--size", "3"])
+    assert isinstance(refused.exception, LemmaxError)
+    with pytest.raises(LemmaxError, match="no inequality"):
+        sharpness("given M: matrix; conclude rank(M) == rank(M)")
 
 
 def test_undecided_instances_are_not_called_looked_at() -> None:
@@ -190,3 +243,39 @@ def test_undecided_instances_are_not_called_looked_at() -> None:
     assert "all of them" not in told.sentence()
     caught = Hunt(ANY, "hunted/statement", {"M": [["1"]]}, 6, 64, 3, 0, 1.0)
     assert not caught.smallest
+
+
+def test_instances_beyond_the_limits_are_undecided() -> None:
+    """They may break the statement: nothing is said about all instances, nothing is earned."""
+    asked = Question("given n: integer; conclude rank(identity(n)) < 3000")
+    assert asked.ask({"n": "2"}).answer == "holds"
+    assert asked.ask({"n": "-2"}).answer == "outside"
+    assert asked.ask({"n": "5000"}).answer == "open"
+    assert asked.ask({"n": "5000000"}).answer == "open"
+
+
+def test_what_exists_is_not_refuted_by_an_instance() -> None:
+    run = CliRunner().invoke(app, ["hunt", "wong/tau-below-layer-rank", "--seconds", "1"])
+    assert isinstance(run.exception, LemmaxError)
+    assert "says that something exists" in str(run.exception)
+
+
+def test_a_size_that_is_begun_again_is_counted_once() -> None:
+    asked = Question("given M: matrix; conclude rank(M) <= rows(M)")
+    chase = _Chase(asked, "hunted/statement", 0, None, 40, {})
+    chase.enumerate(25, _Late(lambda: 0.0, 1.0))
+    done = sum(len(list(instances(asked, n))) for n in range(1, chase.size))
+    assert chase.state()["tried"] == done < chase.tried
+
+
+def test_plain_numbers_are_asked_of_z3(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counterexamples so large that no order of sizes comes to them; without z3 there are none."""
+    text = "given x: integer, y: rational; assume y == x / 2; conclude max(x, y) < 1000000"
+    caught = hunt(text, seconds=5, patience=1)
+    assert caught.instance == {"x": "1000000", "y": "500000"}
+    assert check(json.loads(json.dumps(caught.certificate()))).holds
+    assert solved(Question("given x: integer; conclude x / 2 != 1/3")) is None
+    assert solved(Question("given x: rational; conclude x * x != 2")) is None
+    assert solved(Question("given M: matrix; conclude rank(M) < 3")) is None
+    monkeypatch.setitem(sys.modules, "z3", None)
+    assert solved(Question(text)) is None

@@ -316,6 +316,9 @@ INSTANCES: dict[str, Instance] = {
     "lemmax/gram-softmax-full-rank": st.fixed_dictionaries(
         {"P": small(st.integers(1, 4), st.integers(1, 3)), "c": TAUS}
     ),
+    "lemmax/softmax-rank-scale": st.fixed_dictionaries(
+        {"M": small(st.integers(1, 3), st.integers(1, 3), 3), "c": TAUS}
+    ),
     "lemmax/threshold-unique": rows_above(),
     "lemmax/threshold-represents": st.builds(
         lambda x, tau: {**x, "tau": tau}, layers_and_facts(), TAUS

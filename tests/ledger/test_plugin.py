@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from lemmax.theory.ledger.claims import Claim, load_claims
+from lemmax.theory.ledger.entries import LEDGER
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -330,14 +331,30 @@ def test_a_committed_ledger_that_disagrees_fails(project: Path) -> None:
     done = run(project, "--ledger-against", "ledger.json")
     assert done.returncode == 1
     assert "its own evidence" in done.stdout
-    assert run(project, "--ledger-against", "none.json").returncode == 1
 
 
-def test_a_ledger_that_cannot_be_written_is_one_sentence(project: Path) -> None:
-    done = run(project, "--ledger", "no/such/folder.json")
-    assert done.returncode == 1
-    assert "ERROR no/such/folder.json cannot be written: No such file or directory." in done.stdout
+@pytest.mark.parametrize(
+    ("option", "file", "sentence"),
+    [
+        ("--ledger", "no/such/folder.json", "there is no folder no/such."),
+        ("--ledger", "proofs", "this is a folder, not a file."),
+        ("--ledger-against", "none.json", "none.json: pytest --ledger none.json writes one."),
+        ("--ledger-against", "claims.toml", "claims.toml is not a lemmax ledger."),
+        ("--ledger-against", "other.json", "the ledger of another project"),
+    ],
+    ids=["no folder", "a folder", "no ledger", "something else", "lemmax"],
+)
+def test_a_ledger_that_cannot_be_written_or_compared_is_told_before_the_run(
+    option: str, file: str, sentence: str, project: Path
+) -> None:
+    """One sentence and no test: it would be a pity after an hour."""
+    (project / "other.json").write_bytes(LEDGER.read_bytes())
+    done = run(project, option, file)
+    assert done.returncode == pytest.ExitCode.USAGE_ERROR
+    assert sentence in done.stderr
+    assert "passed" not in done.stdout
     assert "Traceback" not in done.stdout + done.stderr
+    assert len(done.stderr.strip().splitlines()) == 1
 
 
 BAD_MARKERS = [

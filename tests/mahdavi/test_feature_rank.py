@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from lemmax import checker
 from lemmax.checker import contexts as checker_contexts
 from lemmax.constructions.mahdavi import counterexamples
+from lemmax.constructions.refuting import refute
 from lemmax.pytest_plugin.properties import Sample
 from lemmax.theory import ContextHead, Matrix, MultiHead, certified_rank, kruskal_rank, multi_head
 from lemmax.theory.errors import LemmaxError
@@ -238,9 +239,9 @@ def test_distinct_exponents_stay_distinct_on_rank_one_matrices(draw: Random) -> 
 )
 def test_theorem_1_parameters_heads_of_dimension_one(certify: Certify) -> None:
     verdict = certify(
-        counterexamples.one_dimensional_heads(), ship_as="mahdavi/theorem-1-parameters"
+        counterexamples.one_dimensional_head(), ship_as="mahdavi/theorem-1-parameters"
     )
-    assert "head_dimension(A) = 1 < context_length(A) = 3" in verdict.steps[-1]
+    assert "head_dimension(A) = 1 < context_length(A) = 2" in verdict.steps[-1]
 
 
 @pytest.mark.claim(
@@ -662,7 +663,8 @@ def test_bad_contexts_are_refused_with_a_sentence(
 
 def test_general_position_is_checked_by_definition() -> None:
     """The refutation needs the hypothesis: two parallel tokens are not in general position."""
-    certificate = counterexamples.general_position_exceeded()
+    certificate = refute("mahdavi/general-position-limit", A=counterexamples.long_context())
+    assert checker.check(certificate).holds
     certificate["instance"]["A"]["multi-head"]["queries"][1] = ["2", "4"]
     assert not checker.check(certificate).holds
 

@@ -56,7 +56,8 @@ def many(model: MiniLM) -> list[AssumptionReport]:
     texts = [
         (DATA / name).read_text(encoding="utf-8") for name in ("gettysburg.txt", "inaugural.txt")
     ]
-    windows = model.windows("\n".join(texts), n=12, count=model.d + 4, stride=2)
+    windows = model.windows("\n".join(texts), n=12, count=model.d + 4)
+    assert len(windows) == 388
     layers = minilm_layers(model, windows, heads=False)
     return [check_assumptions(layer, contexts=24, samples=50) for layer in layers]
 
@@ -76,6 +77,7 @@ def assumptions_judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
     """Layers 2 to 6 satisfy both assumptions, the embeddings are not in general position."""
     later = layers[1:]
     assert len(later) == 5
+    assert all(r.d + 1 < r.T for r in layers)  # else general position is plain independence
     contexts = sum(r.contexts_full_rank for r in later)
     checked = sum(r.contexts_checked for r in later)
     holds = all(r.assumption_1 and r.assumption_2 for r in later)

@@ -128,7 +128,7 @@ def test_hilbert_matrix_defeats_floats() -> None:
     ],
 )
 def test_everything_exact_comes_in(data: object) -> None:
-    assert certified_rank(data).rank == 1  # type: ignore[arg-type]
+    assert certified_rank(data).rank == 1  # type: ignore[call-overload]
 
 
 def test_floats_come_in_only_by_name() -> None:
@@ -161,7 +161,7 @@ def test_numbers_that_are_not_are_refused(bad: float) -> None:
 )
 def test_things_that_are_no_matrix_are_refused(data: object, sentence: str) -> None:
     with pytest.raises(ShapeError, match=sentence):
-        certified_rank(data)  # type: ignore[arg-type]
+        certified_rank(data)  # type: ignore[call-overload]
 
 
 def test_irrational_entries_are_refused() -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,8 @@ from lemmax.constructions import proved, shipped
 from lemmax.theory import kruskal_rank
 from lemmax.theory.certificates.writing import write_certificate
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.ledger.coq import find_coqc, formal_folder
+from lemmax.theory.ledger import coq_cache
+from lemmax.theory.ledger.coq import find_coqc, formal_folder, theorem_statements
 from lemmax.theory.proving import running, theorem, translations
 
 # A flaw in the arguments of a check: what is replaced, once, and by what.
@@ -105,7 +108,7 @@ FLAWS = [
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "flaw", "old", "new"), FLAWS)
+@pytest.mark.parametrize(("name", "flaw", "old", "new"), FLAWS, ids=[f[1] for f in FLAWS])
 def test_the_kernel_rejects_flawed_proofs_of_statements(
     coqc: str, name: str, flaw: str, old: str, new: str
 ) -> None:
@@ -140,7 +143,7 @@ def test_a_record_of_something_else_is_stale(monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.slow
-def test_every_recorded_theorem_is_proved_by_the_kernel(coqc: str) -> None:
+def test_all_that_is_recorded_is_proved_by_the_kernel(coqc: str) -> None:
     """What this machine has proved before is known by its digest; the rest is proved now."""
     proved.prove()
     assert proved.prove() == 0
@@ -165,6 +168,26 @@ def test_a_module_is_proved_once_and_a_false_one_is_named(
     assert asked == [2, 1]
     with pytest.raises(LemmaxError, match="the proof of b"):
         running.prove_modules({"a": "one", "b": "false"})
+
+
+def test_sources_are_compiled_once_for_the_evidence_and_for_certificates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two at once, and after the evidence: no source is given to Coq a second time."""
+    log, coqc = tmp_path / "log", tmp_path / "coqc"
+    coqc.write_text(f'#!/bin/sh\nfor f; do :; done\necho "$f" >> {log}\n: > "${{f%.v}}.vo"\n')
+    coqc.chmod(0o755)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    sources = running.required_sources()
+    first = list(sources)[:8]
+    coq_cache.check_formal(wanted=first, coqc=str(coqc))
+    with ThreadPoolExecutor(2) as pool:
+        folders = set(pool.map(lambda _: running.compiled_sources(str(coqc), sources, 9), "ab"))
+    assert {file.stem for file in folders.pop().iterdir()} == set(sources)
+    assert folders == set()
+    asked = Counter(line for line in log.read_text().split() if line.endswith(".v"))
+    # Theorems are asked about twice, together and one by one, for this Coq says nothing of them.
+    assert asked == {f"{n}.v": 1 + bool(theorem_statements(text)) for n, text in sources.items()}
 
 
 AXIOMS = (

@@ -8,6 +8,7 @@ import os
 import random
 import signal
 import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ import pytest
 from lemmax import checker
 from lemmax.cli import main
 from lemmax.numerics.experiments.statistics import wilson
+from lemmax.numerics.survey import running
 from lemmax.numerics.survey.databases import read_databases
 from lemmax.numerics.survey.recorded import Row, compact, read_survey
 from lemmax.numerics.survey.running import Task, sample, survey
@@ -25,6 +27,10 @@ from lemmax.numerics.training import workers
 from lemmax.numerics.training.results import ResultsError, read_results
 from lemmax.numerics.training.workers import ClusterError, WorkerLost
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.facts.database import Database
+from lemmax.theory.tensors.fields import known_field
+from lemmax.theory.tensors.ranks import TensorRank, tensor_rank
+from lemmax.theory.tensors.search import clock
 
 FORK = multiprocessing.get_context("fork")
 
@@ -111,6 +117,31 @@ def _killed_after(file: Path, results: Path, databases: int) -> None:
             os.kill(os.getpid(), signal.SIGKILL)
 
     survey(file, results, certify=2, progress=tell)
+
+
+def test_the_time_of_a_survey_is_the_processors() -> None:
+    """On a busy machine seconds pass in which a search does nothing; they are not counted."""
+    with clock.processor_time():
+        deadline = clock.now() + 0.2
+        time.sleep(0.4)
+        assert not clock.late(deadline)
+        while not clock.late(deadline):
+            pass
+    assert clock.late(time.monotonic() - 1)
+    assert not clock.late(time.monotonic() + 1)
+
+
+def test_searches_of_a_survey_run_on_that_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    clocks = []
+
+    def watched(db: Database, field: str, seconds: float) -> TensorRank:
+        clocks.append(clock.now() - time.process_time())
+        return tensor_rank(db, known_field(field))
+
+    monkeypatch.setattr(running, "tensor_rank", watched)
+    Task("r", 0, (("a", "b", "c"),), "R", 1.0).run()
+    assert abs(clocks[0]) < 1
+    assert abs(clock.now() - time.monotonic()) < 1
 
 
 def test_a_survey_that_was_killed_continues_to_the_same_results(

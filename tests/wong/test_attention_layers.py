@@ -149,7 +149,7 @@ def test_bad_layers_are_refused(make, sentence: str) -> None:  # type: ignore[no
 
 def test_shapes_are_named_errors() -> None:
     with pytest.raises(ShapeError):
-        Matrix([[1]]) @ Matrix([[1], [2]])
+        _ = Matrix([[1]]) @ Matrix([[1], [2]])
 
 
 def test_latex_has_every_matrix() -> None:

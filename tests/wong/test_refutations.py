@@ -24,7 +24,7 @@ ALL: dict[str, Callable[[], Certificate]] = {
     "wong/proposition-3.1": counterexamples.logits_off_the_domain,
     "wong/remark-3.4": counterexamples.larger_rank_no_solution,
     "wong/equation-9": counterexamples.estimate_with_one_query,
-    "wong/rank-hypothesis": counterexamples.rank_one_layer_for_rank_two,
+    "wong/rank-hypothesis": counterexamples.zero_layer_for_one_fact,
     "wong/proposition-3.6-proof": counterexamples.coincident_span,
     "wong/precision": counterexamples.moderate_magnitudes,
     "wong/rank-conditions": counterexamples.enough_rank_wrong_answers,
@@ -69,8 +69,8 @@ def test_equation_9_fails_for_one_fact(certify: Certify) -> None:
 @pytest.mark.claim(
     "wong/rank-hypothesis", grade="certified", direction="against", statement="ecabca15f1f65912"
 )
-def test_rank_hypothesis_refuted_by_two_facts(certify: Certify) -> None:
-    certify(counterexamples.rank_one_layer_for_rank_two(), ship_as="wong/rank-hypothesis")
+def test_rank_hypothesis_refuted_by_one_fact(certify: Certify) -> None:
+    certify(counterexamples.zero_layer_for_one_fact(), ship_as="wong/rank-hypothesis")
 
 
 def test_rank_hypothesis_fails_by_an_unbounded_factor() -> None:
@@ -207,6 +207,8 @@ def test_refutations_break_when_their_instance_is_repaired() -> None:
             instance["c"] = "4"
         elif claim == "wong/figure-3-tau-99":
             instance["D"]["facts"] = instance["D"]["facts"][:2]
+        elif claim == "wong/rank-hypothesis":
+            instance["L"]["layer"] |= {"W_E": [["0"], ["1"], ["0"]], "W_U": [["0", "0", "1"]]}
         elif "L" in instance and claim != "wong/tau-memorizes":
             instance["D"]["facts"] = [[f[0], f[1], f[2]] for f in instance["D"]["facts"]][:1]
             if claim in ("wong/equation-9", "wong/tau-one"):

@@ -18,19 +18,20 @@ from lemmax.cli import (
     capacity,
     experiments,
     facts,
-    handing_out,
     hunt,
     ledger,
     machine,
+    models,
     paper,
     prove,
     survey,
 )
+from lemmax.cli.terminal import visible
 from lemmax.theory.errors import LemmaxError
 
 COMMANDS: dict[str, Callable[..., None]] = {
     "check": ledger.check,
-    "checker": handing_out.checker,
+    "checker": ledger.checker,
     "claims": ledger.claims,
     "verify": ledger.verify,
     "hunt": hunt.hunt,
@@ -38,6 +39,7 @@ COMMANDS: dict[str, Callable[..., None]] = {
     "compile": facts.compile_,
     "recall": facts.recall,
     "rank": facts.rank,
+    "certify": models.certify,
     "capacity": capacity.capacity,
     "survey": survey.survey,
     "assumptions": experiments.assumptions,
@@ -107,7 +109,7 @@ def main(argv: Sequence[str] | None = None) -> None:
     try:
         app(args=None if argv is None else list(argv), standalone_mode=True)
     except LemmaxError as error:
-        print(f"lemmax: {error}", file=sys.stderr)
+        print(f"lemmax: {visible(str(error))}", file=sys.stderr)
         raise SystemExit(2) from None
     except BrokenPipeError:
         raise SystemExit(0) from None

@@ -32,14 +32,12 @@ def assumptions(
     Example: `lemmax assumptions --model minilm --text essay.txt --layer 1 --layer 2`
     """
     from lemmax.numerics.pretrained.reports import arrays_report, minilm_report
+    from lemmax.theory.files import regular_text
 
     if model == "minilm":
         if text is None:
             raise LemmaxError("Name a text with --text FILE.")
-        try:
-            content = text.read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
-            raise LemmaxError(f"{text} is not a readable text file.") from None
+        content = regular_text(text, 2**28)
         with working("running the model and deciding ranks"):
             report = minilm_report(content, n=tokens, examples=examples, layers=layer, balls=balls)
     elif model.endswith(".npz"):

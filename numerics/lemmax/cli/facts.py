@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lemmax.cli.terminal import AsJson, console, say, stopwatch
+from lemmax.cli.terminal import AsJson, console, say, stopwatch, visible
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.shown import counted
 
@@ -56,6 +56,19 @@ def compile_(
     logits: Annotated[
         str | None, typer.Option(help="The format of logits, with --dtype; else the same.")
     ] = None,
+    residual: Annotated[
+        str | None, typer.Option(help="The format of the residual stream; else the same.")
+    ] = None,
+    smallest: Annotated[
+        float | None,
+        typer.Option(metavar="SECONDS", help="Search for a smaller layer for so many seconds."),
+    ] = None,
+    processes: Annotated[int, typer.Option(help="Processes of the search.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, help="The seed of the search.")] = 0,
+    state: Annotated[
+        Path | None,
+        typer.Option(help="The file that continues the search; else LAYER.search.json."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
     """Compile a table of facts into attention weights that provably know every fact.
@@ -64,8 +77,10 @@ def compile_(
     With a dtype the arrays stand beside it, in LAYER.safetensors.
 
     Examples: `lemmax compile facts.csv -o layer.json --tau 99/100`,
-    `lemmax compile facts.csv -o layer.json --dtype bfloat16`
+    `lemmax compile facts.csv -o layer.json --dtype bfloat16`,
+    `lemmax compile facts.csv -o layer.json --smallest 60 --processes 2`
     """
+    from lemmax.constructions import compile_smallest
     from lemmax.constructions.compiler import (
         CompiledByCodes,
         CompiledDatabase,
@@ -73,23 +88,47 @@ def compile_(
         compile_database,
         save,
     )
+    from lemmax.constructions.compiler.smallest.needed import needed
+    from lemmax.theory.tensors.search.clock import usable_seconds
 
     if output.suffix not in (".json", ".safetensors"):
         raise LemmaxError(f"{output}: a layer is written as .json or .safetensors.")
-    _writable(output)
+    writable(output)
     threshold = checked_threshold(tau)
+    if dtype is None and (accumulate, logits, residual) != ("float32", None, None):
+        raise LemmaxError("--accumulate, --logits and --residual go with --dtype.")
+    if smallest is not None and dtype is not None:
+        raise LemmaxError("The smallest layer has weights of its own: give no --dtype with it.")
+    if smallest is not None:
+        usable_seconds(smallest)
     db, how = read_facts(facts, format_)
-    with stopwatch(f"Compiling {counted(len(db), 'fact')}"):
-        compiled: CompiledDatabase | CompiledByCodes
-        if dtype is None:
+    compiled: CompiledDatabase | CompiledByCodes
+    with stopwatch(f"Compiling {counted(len(db), 'fact')}", smallest):
+        if smallest is not None:
+            compiled = compile_smallest(
+                db,
+                threshold,
+                seconds=smallest,
+                seed=seed,
+                processes=processes,
+                state=output.with_suffix(".search.json") if state is None else state,
+                progress=say,
+            )
+        elif dtype is None:
             compiled = compile_database(db, threshold)
         else:
             compiled = compile_database(
-                db, threshold, dtype=dtype, accumulate=accumulate, logits=logits
+                db,
+                threshold,
+                dtype=dtype,
+                accumulate=accumulate,
+                logits=logits,
+                residual=residual,
             )
         save(compiled, output)
     say(how)
     dims = compiled.dims
+    least = None if smallest is None else needed(db)
     if as_json:
         typer.echo(
             json.dumps(
@@ -104,6 +143,7 @@ def compile_(
                     "parameters": dims.parameters,
                     "tau": None if compiled.tau is None else str(compiled.tau),
                     "lower_bounds": compiled.lower_bounds(),
+                    "least_parameters": None if least is None else least.parameters,
                     "exact_in": compiled.exact_in(),
                     "output": str(output),
                 }
@@ -111,7 +151,7 @@ def compile_(
         )
         return
     out = console()
-    heads = "one head" if dims.heads == 1 else f"{dims.heads} heads"
+    heads = {0: "no head", 1: "one head"}.get(dims.heads, f"{dims.heads} heads")
     out.print(f"{len(db)} facts over {len(db.tokens)} tokens, every one certified.")
     out.print(
         f"{heads}, d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk}: "
@@ -120,14 +160,20 @@ def compile_(
     out.print(compiled.exact_in())
     for bound in compiled.lower_bounds():
         out.print(f"Known to be needed: {bound}")
+    if least is not None:
+        out.print(f"No layer has fewer than {least.parameters} of them. {' '.join(least.reasons)}")
     out.print(f"Written to {output}.")
 
 
-def _writable(path: Path) -> None:
+def writable(path: Path) -> None:
     """Refuse a file that cannot be written before anything is computed for it."""
-    if path.is_dir():
+    try:
+        folder, there = path.is_dir(), path.absolute().parent.is_dir()
+    except OSError as error:  # a folder that may not be searched
+        raise LemmaxError(f"{path} cannot be written: {error.strerror}.") from None
+    if folder:
         raise LemmaxError(f"{path} is a folder, not a file.")
-    if not path.absolute().parent.is_dir():
+    if not there:
         raise LemmaxError(f"{path}: there is no folder {path.absolute().parent}.")
 
 
@@ -162,8 +208,9 @@ def recall(
             )
         )
         return
-    typer.echo(f"{recalled.answer}")
-    typer.echo(f"probability in {recalled.interval()}, runner-up {recalled.runner_up}")
+    typer.echo(visible(f"{recalled.answer}"))
+    runner_up = visible(f"{recalled.runner_up}")
+    typer.echo(f"probability in {recalled.interval()}, runner-up {runner_up}")
     if is_fact is False:
         say(f"The table has no fact about {key!r} {query!r}: nothing is certified of this answer.")
 
@@ -200,7 +247,7 @@ def rank(
     from lemmax.theory.tensors.search.clock import usable_seconds
 
     for path in (*(write or ()), *([] if certificate is None else [certificate])):
-        _writable(path)
+        writable(path)
     over, limit = known_field(field), None if seconds is None else usable_seconds(seconds)
     given = None if decomposition is None else read_decomposition(decomposition)
     db, how = read_facts(facts, format_)

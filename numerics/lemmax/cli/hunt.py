@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from lemmax.cli.terminal import AsJson, console, working
 from lemmax.theory.errors import LemmaxError
+
+if TYPE_CHECKING:
+    from lemmax.theory.hunting import Sharp
 
 
 def hunt(
@@ -21,7 +25,7 @@ def hunt(
         int | None, typer.Option(help="Stop when all up to this size are done.")
     ] = None,
     sharp: Annotated[
-        bool, typer.Option("--sharp", help="Say how nearly the conclusion fails, and where.")
+        bool, typer.Option("--sharp", help="Where is each inequality of the conclusion attained?")
     ] = False,
     output: Annotated[
         Path | None, typer.Option("-o", "--output", help="Write the certificate to this file.")
@@ -35,8 +39,8 @@ def hunt(
 ) -> None:
     """Look for an instance that satisfies the assumptions of a statement and breaks its conclusion.
 
-    All instances with integer entries are looked at in the order of their size, as far as time
-    goes, beside random draws and walks. What is caught is made small, and the independent checker
+    All instances are looked at in the order of their size, as far as time goes, beside random draws
+    and walks. What is caught is made small, and the independent checker
     has accepted its certificate. Status 0: caught; 1: nothing was caught; 2: bad input.
 
     Examples: `lemmax hunt wong/argmax-rank-one`,
@@ -45,13 +49,21 @@ def hunt(
     from lemmax.constructions.hunting import evidence
     from lemmax.theory.certificates.writing import write_certificate
     from lemmax.theory.hunting import hunt as hunting
-    from lemmax.theory.ledger.statements import statement_of
+    from lemmax.theory.hunting import sharpness
+    from lemmax.theory.ledger.statements import refutable
 
     if workers < 1:
         raise LemmaxError("At least one process has to hunt.")
     named = not statement.lstrip().startswith("given ")
-    text = statement_of(statement) if named else statement
+    text = refutable(statement) if named else statement
     options: dict[str, Any] = {"claim": statement} if named else {}
+    if sharp:
+        if output is not None or state is not None or size is not None or workers > 1:
+            raise LemmaxError("With --sharp only --seconds, --seed and --json are of use.")
+        with working("hunting"):
+            bounds = sharpness(text, **options, seconds=seconds, seed=seed)
+        say_sharp(bounds, as_json)
+        return
     with working("hunting") as status:
         caught = hunting(
             text,
@@ -85,15 +97,40 @@ def hunt(
         out.print(caught.sentence(), markup=False)
         for name, value in (caught.instance or {}).items():
             out.print(f"  {name} = {shown(value)}", markup=False)
-        if sharp and caught.tight is not None:
-            attained = "attained" if caught.gap == 0 else f"never nearer than {caught.gap}"
-            out.print(f"The bound is {attained}, first at", markup=False)
-            for name, value in caught.tight.items():
-                out.print(f"  {name} = {shown(value)}", markup=False)
         if output is not None and caught.instance is not None:
             out.print(f"Certificate: {output}; `lemmax export {output}` gives LaTeX.", markup=False)
-    if caught.instance is None and not sharp:
+    if caught.instance is None:
         raise typer.Exit(1)
+
+
+def say_sharp(bounds: Sequence[Sharp], as_json: bool) -> None:
+    """Each inequality, with the least gap that was seen and a small instance of it."""
+    if as_json:
+        rows = [
+            {
+                "bound": b.bound,
+                "gap": None if b.gap is None else str(b.gap),
+                "instance": b.instance,
+                "tried": b.tried,
+                "broken": b.broken,
+            }
+            for b in bounds
+        ]
+        typer.echo(json.dumps(rows, ensure_ascii=False, indent=2))
+        return
+    out = console()
+    for b in bounds:
+        if b.broken:
+            told = "is broken: hunt without --sharp for the certificate"
+        elif b.gap is None:
+            told = "had exact values on both sides nowhere"
+        elif b.attained:
+            told = "is attained, for example at"
+        else:
+            told = f"was never nearer than {b.gap}, which is so at"
+        out.print(f"{b.bound} {told} ({b.tried:,} instances)", markup=False)
+        for name, value in (b.instance or {}).items():
+            out.print(f"  {name} = {shown(value)}", markup=False)
 
 
 def shown(value: Any) -> str:

@@ -1,4 +1,4 @@
-"""The commands about claims and certificates: claims, verify, check, export."""
+"""The commands about claims and certificates: claims, verify, check, checker, export."""
 
 from __future__ import annotations
 
@@ -230,3 +230,28 @@ def _from_file(path: Path) -> tuple[str, Certificate]:
         raise LemmaxError(f"{path} does not hold: {verdict.steps[-1]}")
     certificate = Certificate(json.loads(path.read_text(encoding="utf-8")))
     return str(certificate.get("claim", path.stem)), certificate
+
+
+def checker(
+    output: Annotated[Path, typer.Option("-o", "--output", help="Where to write it.")] = Path(
+        "checker.pyz"
+    ),
+    as_json: AsJson = False,
+) -> None:
+    """Write the independent checker as one file, to stand beside a paper.
+
+    It needs Python and nothing else: `python3 -I checker.pyz CERTIFICATE.json`.
+
+    Example: `lemmax checker -o checker.pyz`
+    """
+    import hashlib
+
+    from lemmax.theory.certificates.archive import write_checker
+
+    data = write_checker(output).read_bytes()
+    digest = hashlib.sha256(data).hexdigest()
+    if as_json:
+        typer.echo(json.dumps({"output": str(output), "bytes": len(data), "sha256": digest}))
+        return
+    console().print(f"Written to {output}: {len(data)} bytes, sha256 {digest}.", markup=False)
+    console().print(f"A referee runs: python3 -I {output} CERTIFICATE.json", markup=False)

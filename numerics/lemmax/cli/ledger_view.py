@@ -36,12 +36,12 @@ def show_all(entries: Sequence[dict[str, Any]], console: Console) -> None:
     table.add_column("what", no_wrap=True, overflow="ellipsis")
     for row in entries:
         table.add_row(
-            row["id"],
+            Text(row["id"]),
             row["kind"],
             Text(row["verdict"], COLOURS.get(row["verdict"], "")),
-            _grade(row),
-            row["source"],
-            row["title"],
+            Text(_grade(row)),
+            Text(row["source"]),
+            Text(row["title"]),
         )
     console.print(table)
     counts = Counter(row["verdict"] for row in entries)

@@ -18,7 +18,7 @@ from lemmax.cli.terminal import AsJson, console
 
 # extra -> (modules that must be importable, what it enables)
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
-    "convex": (("cvxpy",), "bounds by convex optimisation"),
+    "convex": (("cvxpy",), "linear readouts and their margins"),
     "fast": (("numba",), "compiled inner loops of searches and training"),
     "torch": (("torch", "safetensors"), "layers as torch modules, training, safetensors files"),
     "plot": (("matplotlib",), "figures"),

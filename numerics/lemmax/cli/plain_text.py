@@ -43,6 +43,8 @@ def plain_text(text: str) -> str:
     If rank M ≤ 2 then M ∈ ℝ^(n × n).
     >>> print(plain_text(r"\[\tfrac{a+1}{2}\sum_{i=1}^n x_i^2 \ge \varepsilon\]"))
     (a + 1)/2 Σ_(i = 1)ⁿ xᵢ² ≥ ε
+    >>> print(plain_text(r"\(\frac{d_{TV}}{e^{\mathbb E_t[h_t]}-1}\)"))
+    d_TV/(e^(𝔼ₜ[hₜ])-1)
     """
     told = _MATHS.sub(lambda m: formula_text(m[1] or m[2] or m[3]), text)
     return re.sub(r"[ \t]*\n[ \t]*", " ", told.replace(r"\%", "%")).strip()
@@ -52,7 +54,11 @@ def formula_text(formula: str) -> str:
     """One formula as text, without the signs around it."""
     tokens = [t if not t.isspace() else " " for t in _TOKEN.findall(formula)]
     tokens.reverse()  # a stack: the next token is the last
-    pieces = "".join(_pieces(tokens, closing=None))
+    return _spaced("".join(_pieces(tokens, closing=None)))
+
+
+def _spaced(pieces: str) -> str:
+    """What was read, with blanks around relations and none where they are too many."""
     spaced = re.sub(rf"\s*([{_RELATIONS}=<>×⊗⊕∪∩∖])\s*", r" \1 ", pieces)
     spaced = re.sub(r"(?<=[\w)⟩|])\s*([+−])\s*(?=[\w(])", r" \1 ", spaced)
     spaced = re.sub(r"\s*,\s*", ", ", spaced)
@@ -128,7 +134,7 @@ def _sign(name: str) -> str:
 
 def _grouped(text: str) -> str:
     text = text.strip()
-    return text if re.fullmatch(r"[\w.√]+|\(.*\)", text) else f"({formula_text(text)})"
+    return text if re.fullmatch(r"[\w.√]+|\(.*\)", text) else f"({_spaced(text)})"
 
 
 def _script(sign: str, text: str) -> str:
@@ -137,4 +143,4 @@ def _script(sign: str, text: str) -> str:
     if text and all(c in table for c in text):
         return "".join(table[c] for c in text)
     plain = re.fullmatch(r"[\w*]+|\([^()]*\)", text) is not None
-    return f"{sign}{text}" if plain else f"{sign}({formula_text(text)})"
+    return f"{sign}{text}" if plain else f"{sign}({_spaced(text)})"

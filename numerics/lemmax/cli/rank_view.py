@@ -1,7 +1,12 @@
-"""The rank of a database as people see it: the interval, what closed it, the terms in words."""
+"""The rank of a database as people see it: the interval, what closed it, the terms in words.
+
+And without algebra: what the number counts, which facts share a term, why there are not fewer.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
+from string import ascii_lowercase
 from typing import Any
 
 from rich.console import Console
@@ -11,6 +16,54 @@ from lemmax.theory.shown import counted
 from lemmax.theory.tensors.ranks import TensorRank
 
 _TERMS = 40
+_ROWS, _COLUMNS, _WIDTH = 16, 10, 14  # of the largest picture, and of a name in it
+
+_WHY = {
+    "flattening": (
+        "written out as one long row each, {what} are {gain} rows of which none is a sum of "
+        "multiples of the others, and a term can make only one of them new"
+    ),
+    "substitution": (
+        "some {what} can be told from all the others by values or places of their own; each "
+        "step takes such ones away, with a term for each, and goes on with the smaller table"
+    ),
+    "restriction": (
+        "rows or columns that follow from others are left out, which needs no term more"
+    ),
+    "koszul": (
+        "a larger table made of the slices has a rank that each term can raise only so much"
+    ),
+    "transversal": "columns that share no value cannot share a term",
+    "jet": (
+        "two slices turn into each other in a way that repeats itself, which costs a term more"
+    ),
+    "eigenvalue": (
+        "two slices turn into each other by a rotation that the numbers allowed cannot undo"
+    ),
+    "quadrics": (
+        "the slices contain too few single rectangles to be built of as many as there are slices"
+    ),
+    "quadric-pencil": (
+        "the rectangles that the slices would need have entries that are not allowed"
+    ),
+    "contraction": (
+        "all single rectangles in the slices miss one direction, so another one is needed"
+    ),
+    "square": ("all single rectangles in the slices miss one direction, so another one is needed"),
+    "joint": (
+        "keys, queries or values of two kinds are taken away together, with a term for each: "
+        "what they share does not hide either of them"
+    ),
+    "radical": (
+        "part of this multiplication table vanishes when it is multiplied with itself again "
+        "and again; it needs two terms for each of its dimensions"
+    ),
+    "algebra": (
+        "this is a multiplication table, with a unit and brackets that do not matter; such a "
+        "table needs two terms for each dimension, less one for each independent part of it"
+    ),
+}
+_MODES = ("the keys", "the queries", "the values")
 
 
 def report(result: TensorRank) -> dict[str, Any]:
@@ -30,6 +83,7 @@ def report(result: TensorRank) -> dict[str, Any]:
             for c in result.cited
         ],
         "terms": result.in_words(),
+        "explanation": list(explained(result)),
     }
 
 
@@ -64,3 +118,75 @@ def show(result: TensorRank, out: Console) -> None:
         out.print(Text(f"  {line}"))
     if len(lines) > _TERMS:
         out.print(f"  and {len(lines) - _TERMS} more terms (--json shows all of them).")
+    for sentence in explained(result):
+        out.print(sentence)
+    for line in picture(result):
+        out.print(Text(f"  {line}"))
+
+
+def explained(result: TensorRank) -> Iterator[str]:
+    """What the number means for this table, and why it cannot be smaller, in plain sentences.
+
+    >>> from lemmax.theory import tensor_rank
+    >>> print(*explained(tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])), sep="\\n")
+    What it means: the table of 4 facts is a sum of 2 terms. A term gives each key, each query and \
+each value a weight, and adds the product of the three weights to the cell; facts that share a \
+term are not stored one by one.
+    Why not fewer than 2: written out as one long row each, the keys are 2 rows of which none is a \
+sum of multiples of the others, and a term can make only one of them new.
+    """
+    facts = int((result.array != 0).sum())
+    yield (
+        f"What it means: the table of {counted(facts, 'fact')} is a sum of "
+        f"{counted(result.upper, 'term')}. A term gives each key, each query and each value a "
+        "weight, and adds the product of the three weights to the cell; facts that share a term "
+        "are not stored one by one."
+    )
+    reasons: dict[str, str] = {}
+    for gain, step in zip(result.bound.gains, result.bound.steps, strict=True):
+        what = _MODES[step["mode"]] if "mode" in step else "the slices"
+        reasons.setdefault(step["lemma"], _WHY[step["lemma"]].format(gain=gain, what=what))
+    told = "; ".join(reasons.values())
+    yield f"Why not fewer than {result.lower}: {told}."
+    if result.rank is None:
+        yield (
+            f"Between {result.lower} and {result.upper} it is open: no shorter sum is known, and "
+            "no reason why there is none."
+        )
+
+
+def picture(result: TensorRank) -> list[str]:
+    """The table with a letter for each term at the cells that it adds to; empty if it is large.
+
+    Terms that belong together, one for each root of a polynomial, have one letter.
+    """
+    decomposition = result.decomposition
+    keys, queries, _ = result.names or tuple(tuple(range(n)) for n in result.array.shape)
+    letters = len(decomposition.terms) + len(decomposition.families)
+    if result.real is not None or len(keys) > _ROWS or len(queries) > _COLUMNS or letters > 26:
+        return []
+    factors: list[Sequence[Sequence[object]]] = [*decomposition.terms]
+    factors += [family.factors for family in decomposition.families]
+    cells = [
+        [
+            "".join(
+                letter
+                for letter, (u, v, _) in zip(ascii_lowercase, factors, strict=False)
+                if u[i] and v[j]
+            )
+            or "."
+            for j in range(len(queries))
+        ]
+        for i in range(len(keys))
+    ]
+    names = [str(key)[:_WIDTH] for key in keys]
+    heads = [str(query)[:_WIDTH] for query in queries]
+    left = max(map(len, names))
+    widths = [max(len(head), *(len(row[j]) for row in cells)) for j, head in enumerate(heads)]
+    lines = [
+        " ".join(
+            [name.ljust(left), *(x.ljust(w) for x, w in zip(row, widths, strict=True))]
+        ).rstrip()
+        for name, row in zip(["", *names], [heads, *cells], strict=True)
+    ]
+    return ["Which terms each cell is made of:", *lines]

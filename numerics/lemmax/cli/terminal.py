@@ -8,21 +8,44 @@ from collections.abc import Callable, Iterator
 from typing import Annotated
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
 from rich.status import Status
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
+_STEERING = {n: f"\\x{n:02x}" for n in (*range(32), *range(127, 160)) if n not in (9, 10)}
+
+
+def visible(text: str) -> str:
+    r"""A text in which letters that would steer a terminal are spelled out.
+
+    >>> visible("a\x1b[2J")
+    'a\\x1b[2J'
+    """
+    return text.translate(_STEERING)
+
+
+class _Plain(Console):
+    """A console on which what was read from a file can be seen and do nothing else."""
+
+    def render(
+        self, renderable: RenderableType, options: ConsoleOptions | None = None
+    ) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
+
+
 def console() -> Console:
     """Colours and widths of the terminal on stdout; plain text elsewhere."""
     plain = not sys.stdout.isatty()
-    return Console(highlight=False, soft_wrap=plain, width=160 if plain else None)
+    return _Plain(highlight=False, soft_wrap=plain, width=160 if plain else None)
 
 
 def say(sentence: str) -> None:
     """One line on stderr beside the result, in whatever letters the terminal has."""
-    typer.echo(sentence, err=True)
+    typer.echo(visible(sentence), err=True)
 
 
 def working(what: str) -> Status:

@@ -1,3 +1,5 @@
+from .certifying.certify import certify as certify
+from .certifying.watching import CertifiedShare as CertifiedShare
 from .engines.trained import train as train
 from .experiments import experiment as experiment
 from .pretrained.assumptions import check_assumptions as check_assumptions

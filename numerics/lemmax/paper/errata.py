@@ -15,8 +15,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import networkx as nx
-
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.ledger.claims import BUILT_IN, Catalogue, Claim, load_claims
 from lemmax.theory.ledger.entries import LEDGER
@@ -165,12 +163,12 @@ def _erratum(claim: Claim, catalogue: Catalogue, record: Record) -> Erratum:
     against = refuting or [e for e in passed if e["direction"] == "gap"]
     named = dict.fromkeys((claim.repaired_by, claim.sharpens, *claim.holds_as))
     holding = [i for i in named if i and record.claims.get(i, {}).get("verdict") in _STANDING]
-    leaning = nx.ancestors(catalogue.graph, claim.id)
+    leaning = [c for c in catalogue if claim.id in catalogue.leans_on[c.id]]
     return Erratum(
         claim,
         not refuting,
         tuple(catalogue[identifier] for identifier in holding),
         str(entry["grade"]),
         tuple(against),
-        sum(catalogue[identifier].paper == claim.paper for identifier in leaning),
+        sum(c.paper == claim.paper for c in leaning),
     )

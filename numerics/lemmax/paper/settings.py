@@ -17,13 +17,14 @@ A single claims file and the certificates that pytest is told about (``lemmax_cl
 from __future__ import annotations
 
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, cast, get_args
 
 from lemmax.paper.errors import PaperError
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import read_toml
 from lemmax.theory.ledger.claims import Kind
 
 _TEXTS = ("key", "claims", "ledger", "certificates", "url")
@@ -78,10 +79,10 @@ def read_settings(main: Path, claims: Path | None = None) -> Settings:
 
 def _tables(pyproject: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     try:
-        tool = tomllib.loads(pyproject.read_text(encoding="utf-8")).get("tool", {})
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise PaperError(str(pyproject), f"This is not a TOML file: {error}.") from None
-    ours = dict(tool.get("lemmax", {}).get("paper", {}))
+        tool = read_toml(pyproject).get("tool", {})
+    except LemmaxError as error:
+        raise PaperError(pyproject.name, str(error)) from None
+    ours, pytests = _table(tool, "lemmax", "paper"), _table(tool, "pytest", "ini_options")
     unknown = sorted(set(ours) - {*_TEXTS, "kinds"})
     if unknown:
         raise PaperError(str(pyproject), f"tool.lemmax.paper has an unknown key {unknown[0]!r}.")
@@ -100,7 +101,14 @@ def _tables(pyproject: Path) -> tuple[dict[str, Any], dict[str, Any]]:
     ours["kinds"] = {name: cast(Kind, kind) or None for name, kind in kinds.items()}
     if len(ours) == 1 and not ours["kinds"]:
         ours = {}
-    return ours, dict(tool.get("pytest", {}).get("ini_options", {}))
+    return ours, pytests
+
+
+def _table(value: Any, *names: str) -> dict[str, Any]:
+    """A table within tables; an empty one where something else stands in its place."""
+    for name in names:
+        value = value.get(name) if isinstance(value, dict) else None
+    return dict(value) if isinstance(value, dict) else {}
 
 
 def default_key(main: Path) -> str:

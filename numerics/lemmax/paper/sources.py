@@ -10,6 +10,7 @@ import bisect
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 
 from lemmax.paper.errors import PaperError, Place
@@ -213,8 +214,14 @@ def _plain(name: str) -> bool:
     return "\\" not in name and "#" not in name and "/" not in name
 
 
+@lru_cache(maxsize=4)
+def _ends(text: str) -> list[int]:
+    """The places of all line ends: found once, since a file may ask for its lines often."""
+    return [match.start() for match in re.finditer("\n", text)]
+
+
 def _line(text: str, position: int) -> int:
-    return text.count("\n", 0, position) + 1
+    return bisect.bisect_left(_ends(text), position) + 1
 
 
 def _interesting(text: str) -> Iterator[tuple[str, Token]]:

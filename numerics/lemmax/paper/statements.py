@@ -75,6 +75,11 @@ class _Open:
     proof_of: _Draft | None = None
 
 
+def _ours(opened: _Open) -> bool:
+    """Whether an environment that is open is a statement or a proof."""
+    return opened.statement is not None or opened.proof
+
+
 @dataclass
 class _Draft:
     environment: str
@@ -247,12 +252,11 @@ class _Scan:
         name = token.name
         if name == "document":
             return
-        ours = [o for o in self.stack if o.statement is not None or o.proof]
         known = {*self.definitions.theorems, *self.definitions.proofs, *_RESTATABLE}
         if self.stack and self.stack[-1].token.name == name:
             opened = self.stack.pop()
         elif name in known:
-            innermost = ours[-1].token if ours else None
+            innermost = next((o.token for o in reversed(self.stack) if _ours(o)), None)
             if innermost is not None:
                 raise self.source.error(
                     innermost.start,
@@ -264,7 +268,7 @@ class _Scan:
             )
         else:
             # Some other environment, perhaps opened or closed by a command of the paper.
-            while self.stack and self.stack[-1] not in ours:
+            while self.stack and not _ours(self.stack[-1]):
                 if self.stack.pop().token.name == name:
                     break
             return

@@ -8,8 +8,11 @@ its own gets ``claims/index.html`` with table, graph and errata. Directives::
     {ledger-table}          every claim, with filters
     {ledger-graph}          what rests on what
     {ledger-summary}        how many claims of each paper have which verdict
+    {refuted-and-open}      the gravest errata and the open claims, each a link
+    {errata-summary}        every erratum in a table, with a link that can be sent
     {paper-claims} wong     the statements of one paper, in order
     {errata} wong           what an author would want to know
+    {check-certificate}     check any certificate in the page
     {certificate-kinds}     the fields of every kind, from the schemas
     {vocabulary}            the words of the checker's language
     {checker-modules}       what a referee reads
@@ -21,7 +24,9 @@ Settings of ``conf.py``, all optional: ``lemmax_root`` (where tests are named fr
 ``pyproject.toml``), ``lemmax_claims``, ``lemmax_ledger``, ``lemmax_certificates``, relative to it.
 What is left out is read from pytest's settings, else ``claims.toml``, ``ledger.json`` and
 ``certificates``. A project that chose no theme gets furo where it is installed, and one that chose
-no way to set formulas gets MathML: its pages need no network.
+no way to set formulas gets MathML: its pages need no network. Where a folder of
+``html_static_path`` has the files of the npm package ``pyodide`` in ``pyodide``, each certificate
+has a button that checks it in the reader's browser.
 """
 
 from __future__ import annotations
@@ -33,7 +38,7 @@ from sphinx.application import Sphinx
 
 def setup(app: Sphinx) -> dict[str, Any]:
     """Register everything."""
-    from lemmax.sphinx import errata, evidence, formulas, pages, tables
+    from lemmax.sphinx import checking, errata, evidence, formulas, pages, tables
 
     if "myst_nb" not in app.config.extensions:
         app.setup_extension("myst_parser")
@@ -45,9 +50,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
     pages.connect(app)
     app.add_directive("ledger-table", tables.LedgerTable)
     app.add_directive("ledger-summary", tables.LedgerSummary)
+    app.add_directive("refuted-and-open", tables.RefutedAndOpen)
     app.add_directive("ledger-graph", tables.LedgerGraph)
     app.add_directive("paper-claims", tables.PaperClaims)
     app.add_directive("errata", errata.Errata)
+    app.add_directive("errata-summary", errata.ErrataSummary)
+    app.add_directive("check-certificate", checking.CheckCertificate)
     app.add_directive("certificate-kinds", evidence.CertificateKinds)
     app.add_directive("vocabulary", evidence.Vocabulary)
     app.add_directive("checker-modules", evidence.CheckerModules)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from lemmax.sphinx.bonds import earned, formally, repaired
+from lemmax.sphinx.checking import button
 from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.sites import Site
 from lemmax.sphinx.words import DIRECTIONS, ORPHAN, SOURCES, Entry, badge, docname, heading
@@ -154,7 +155,7 @@ def _certificate(site: Site, name: str, origin: str) -> Iterator[str]:
     yield (
         f'<p class="lx-certificate"><a download href="{href}">{file}.json</a> '
         f"<small>certificate, {told['kind']}, {told['bytes']:,} bytes, "
-        f"sha256 <code>{told['sha256'][:16]}…</code></small></p>"
+        f"sha256 <code>{told['sha256'][:16]}…</code></small> {button(site, name, origin)}</p>"
     )
     yield ""
     yield f'The <a download href="{tool}">checker</a> says:'

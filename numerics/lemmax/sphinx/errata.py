@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 from lemmax.paper.errata import Erratum, errata_of
 from lemmax.sphinx.bases import Generated
+from lemmax.sphinx.checking import button
 from lemmax.sphinx.claim_pages import folded_source, formal_statements
 from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.sites import Site
-from lemmax.sphinx.words import SOURCES, heading
+from lemmax.sphinx.words import SOURCES, heading, short_name
 from lemmax.theory.ledger.proofs import read_proof
 
 HEDGED = (
@@ -24,6 +25,45 @@ ELSEWHERE = (
 )
 
 
+def _groups(site: Site, key: str) -> tuple[tuple[str, list[Erratum]], ...]:
+    """The errata of a paper by what may be said to its authors, each group the gravest first."""
+    errata = errata_of(key, site.claims, site.ledger)
+    read = [e for e in errata if e.addressed or e.claim.source == key]
+    return (
+        ("", [e for e in read if not e.hedged]),
+        (HEDGED, [e for e in read if e.hedged]),
+        (ELSEWHERE, [e for e in errata if e not in read]),
+    )
+
+
+class ErrataSummary(Generated):
+    """Every erratum in one table: what is wrong with it, how surely, and what holds instead."""
+
+    def markdown(self) -> str:
+        site, origin = self.site, self.env.docname
+        lines = [
+            "| statement | paper | what is wrong | evidence | what holds |",
+            "|---|---|---|---|---|",
+        ]
+        groups = {key: _groups(site, key) for key in site.papers}
+        for number, word in enumerate(("", "hedged", "not read in the paper")):
+            for key, grouped in groups.items():
+                name = short_name(key, site.papers[key])
+                for erratum in grouped[number][1]:
+                    entry = site.entries[erratum.claim.id]
+                    wrong = "gap in the proof" if erratum.gap else "false"
+                    holds = "<br>".join(
+                        site.link(c.id, origin, heading(site.entries[c.id]), mark=False)
+                        for c in erratum.holds
+                    )
+                    title = f'<a href="#{erratum.claim.id}">{markdown(heading(entry))}</a>'
+                    note = f"{wrong}; {word}" if word else wrong
+                    lines.append(
+                        f"| {title} | {name} | {note} | {erratum.grade} | {holds or '–'} |"
+                    )
+        return "\n".join([":::{container} lx-errata-table", "", *lines, ":::"])
+
+
 class Errata(Generated):
     """Refuted and repaired statements of one paper, in a form that could be sent to an author."""
 
@@ -33,16 +73,10 @@ class Errata(Generated):
     def markdown(self) -> str:
         site = self.site
         key, origin = self.arguments[0], self.env.docname
-        errata = errata_of(key, site.claims, site.ledger)
-        if not errata:
+        groups = _groups(site, key)
+        if not any(group for _, group in groups):
             return "Nothing of this paper is refuted at present."
-        read = [e for e in errata if e.addressed or e.claim.source == key]
-        groups = (
-            ("", [e for e in read if not e.hedged]),
-            (HEDGED, [e for e in read if e.hedged]),
-            (ELSEWHERE, [e for e in errata if e not in read]),
-        )
-        lines: list[str] = []
+        lines = [f'<span id="{html.escape(key)}"></span>', ""]
         for told, group in groups:
             lines += [told, ""] if told and group else []
             for erratum in group:
@@ -53,9 +87,12 @@ class Errata(Generated):
 def _erratum(site: Site, erratum: Erratum, origin: str) -> Iterator[str]:
     claim, entry = erratum.claim, site.entries[erratum.claim.id]
     where = f"{claim.place}; {SOURCES.get(claim.source, claim.source)}"
+    yield f'<span id="{html.escape(claim.id)}"></span>'
+    yield ""
     yield f"### {markdown(heading(entry))}"
     yield ""
-    yield f"{site.link(claim.id, origin)} · {markdown(where)}"
+    link = f'<a href="#{html.escape(claim.id)}">link to this</a>'
+    yield f"{site.link(claim.id, origin)} · {markdown(where)} · {link}"
     yield ""
     if claim.quote:
         yield from _said("In print", f"“{claim.quote.strip()}”", "lx-quote")
@@ -119,9 +156,12 @@ def _shown(site: Site, erratum: Erratum, origin: str) -> Iterator[str]:
     for name in shipped:
         href = posixpath.relpath(f"certificates/{name}.json", here)
         yield (
-            f'**Certificate** <a download href="{href}">{html.escape(name)}.json</a>. '
-            "The checker says:"
+            '<p class="lx-certificate"><b>Certificate</b> '
+            f'<a download href="{href}">{html.escape(name)}.json</a> '
+            f"{button(site, name, origin)}</p>"
         )
+        yield ""
+        yield "The checker says:"
         yield ""
         yield "```text"
         yield from (step[:300] for step in site.checked(name)["steps"][-6:])

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from typing import Any
 
 import lemmax.checker as checker
+from lemmax.checker.words import VOCABULARY
 from lemmax.sphinx.bases import Generated
+from lemmax.sphinx.checking import button
 from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.sites import SCHEMAS
 from lemmax.theory.certificates.archive import FOLDER, checker_sources
@@ -50,7 +52,11 @@ class CertificateKinds(Generated):
             example = next((n for n in site.certificates if site.checked(n)["kind"] == kind), None)
             if example:
                 href = posixpath.relpath(f"certificates/{example}.json", origin)
-                lines += [f'A shipped one: <a download href="{href}">{example}.json</a>', ""]
+                lines += [
+                    f'<p class="lx-certificate"><a download href="{href}">{example}.json</a> '
+                    f"<small>a shipped one</small> {button(site, example, self.env.docname)}</p>",
+                    "",
+                ]
         return "\n".join(lines)
 
 
@@ -59,7 +65,7 @@ class Vocabulary(Generated):
 
     def markdown(self) -> str:
         lines = ["| word | meaning |", "|---|---|"]
-        for words in checker.VOCABULARY.values():
+        for words in VOCABULARY.values():
             for word in words:
                 meaning = word.meaning.replace("|", "\\|")
                 lines.append(f"| `{word.call}` | {meaning} |")
@@ -86,6 +92,8 @@ class CheckerModules(Generated):
         folder = name.partition("/")[0]
         if folder in ("language", "words"):
             return "the language of statements"
+        if folder == "models" or "transformer_mem" in name:
+            return "trained transformers"
         return "layers by codes" if folder == "coded" or "float_" in name else "kinds and numbers"
 
 

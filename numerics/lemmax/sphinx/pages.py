@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import shutil
 from collections.abc import Mapping
 from importlib.util import find_spec
@@ -12,10 +14,11 @@ from sphinx.application import Sphinx
 from sphinx.config import Config
 
 from lemmax.sphinx.bases import depend
+from lemmax.sphinx.checking import has_pyodide
 from lemmax.sphinx.claim_pages import claim_page, paper_index
 from lemmax.sphinx.markup import docstring_lines, proof_page
 from lemmax.sphinx.sites import SCHEMAS, Site, site_of
-from lemmax.sphinx.words import ORPHAN
+from lemmax.sphinx.words import ORPHAN, heading, short_name
 from lemmax.theory.certificates.archive import write_checker
 
 STATIC = Path(__file__).parent / "static"
@@ -40,6 +43,9 @@ def connect(app: Sphinx) -> None:
         app.add_css_file("dark.css", priority=801)
     app.add_js_file("ledger.js", priority=800, defer="defer")
     app.add_js_file("graph.js", priority=800, defer="defer")
+    app.add_js_file("search.js", priority=800, defer="defer")
+    app.add_js_file("scrolling.js", priority=800, defer="defer")
+    app.connect("html-page-context", _level, priority=900)  # after the theme
 
 
 def _settings(app: Sphinx, config: Config) -> None:
@@ -47,6 +53,16 @@ def _settings(app: Sphinx, config: Config) -> None:
     config.html_static_path = [*config.html_static_path, str(STATIC)]
     enabled = set(config.myst_enable_extensions)
     config.myst_enable_extensions = enabled | set(_MARKDOWN)
+    if has_pyodide(app):
+        app.add_js_file("check.js", priority=800, defer="defer")
+
+
+def _level(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
+    """The captions of the sidebar are headings, and a screen reader asks of which level."""
+    for key in ("furo_navigation_tree", "body"):
+        if isinstance(text := context.get(key), str):
+            caption = '<p class="caption" role="heading">'
+            context[key] = text.replace(caption, caption.replace(">", ' aria-level="2">'))
 
 
 def write_claim_pages(app: Sphinx) -> None:
@@ -124,3 +140,31 @@ def copy_certificates(app: Sphinx, error: Exception | None) -> None:
     shutil.copytree(SCHEMAS, out / "schemas", dirs_exist_ok=True)
     write_checker(out / "checker.pyz")
     shutil.copy(site.ledger, out / "ledger.json")
+    (Path(app.outdir) / "_static" / "claims.js").write_text(claims_script(site), encoding="utf-8")
+
+
+def claims_script(site: Site) -> str:
+    """What search.js knows of every claim, as a script: a page opened as a file loads no data."""
+    claims = [
+        {
+            "id": identifier,
+            "number": "" if entry["number"] in ("text", "new") else entry["number"],
+            "title": heading(entry),
+            "paper": short_name(entry["paper"], site.papers[entry["paper"]]),
+            "place": entry["place"],
+            "verdict": entry["verdict"],
+            "text": _plain(f"{entry['statement']} {entry['reading'] or ''} {entry['place']}"),
+        }
+        for identifier, entry in site.entries.items()
+    ]
+    return f"window.lemmaxClaims = {json.dumps(claims, ensure_ascii=False)};\n"
+
+
+def _plain(text: str) -> str:
+    r"""The words of a text, formulas included, without the signs of TeX.
+
+    >>> _plain(r"\(\operatorname{rank}M\le2\)")
+    'rank M le 2'
+    """
+    named = re.sub(r"\\(?:operatorname|math[a-z]+|text[a-z]*)|[()\[\]{}$&_^~]", " ", text)
+    return " ".join(re.sub(r"\\([A-Za-z]*)", r" \1 ", named).split())

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.errors import SphinxError
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 
@@ -141,6 +142,14 @@ def _pages(project: Project) -> dict[str, str]:
     return {name: "\n".join(lines) + "\n" for name, lines in pages.items()}
 
 
+def _refuse_foreign(application: Sphinx, environment: BuildEnvironment) -> None:
+    """Refuse pages that would take a picture or a file from elsewhere into the report."""
+    pages = Path(application.srcdir).resolve()
+    for name in (*environment.images, *environment.dlfiles):
+        if not (pages / name).resolve().is_relative_to(pages):
+            raise SphinxError(f"a page names the file {name}, which is none of the report's")
+
+
 def _build(project: Project, docs: Path, built: Path, read: Path) -> tuple[str, ...]:
     """Build the pages; what Sphinx complained about."""
     certificates = certificates_of(project)
@@ -176,7 +185,10 @@ def _build(project: Project, docs: Path, built: Path, read: Path) -> tuple[str, 
                 warning=told,
                 freshenv=True,
             )
+            # What a page is made of is in the page: no file elsewhere is put into it.
+            application.env.settings["file_insertion_enabled"] = False
+            application.connect("env-updated", _refuse_foreign)
             application.build()
         except SphinxError as error:
-            raise LemmaxError(f"The report could not be built: {error}") from None
+            raise LemmaxError(f"The report could not be built: {error}.") from None
     return tuple(line for line in told.getvalue().splitlines() if line.strip())

@@ -20,6 +20,7 @@ from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.words import badge, docname
 from lemmax.theory.certificates.archive import checker_sources
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_text
 from lemmax.theory.ledger import entries as shipped_ledger
 from lemmax.theory.ledger.claims import load_claims
 from lemmax.theory.ledger.projects import Project, discover
@@ -86,7 +87,7 @@ class Site:
             "bytes": file.stat().st_size,
         }
         memory.parent.mkdir(parents=True, exist_ok=True)
-        memory.write_text(json.dumps(told, ensure_ascii=False), encoding="utf-8")
+        write_text(memory, json.dumps(told, ensure_ascii=False))
         return told
 
     def reference(self, identifier: str, origin: str) -> str:

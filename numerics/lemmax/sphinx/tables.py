@@ -7,9 +7,10 @@ import json
 from collections import Counter
 from collections.abc import Iterable
 
+from lemmax.paper.errata import errata_of
 from lemmax.sphinx.bases import Generated, RawHtml
 from lemmax.sphinx.markup import markdown
-from lemmax.sphinx.words import SIGNS, Entry, badge, docname, heading
+from lemmax.sphinx.words import SIGNS, Entry, badge, docname, heading, short_name
 from lemmax.theory.ledger.claims import KINDS
 from lemmax.theory.ledger.verdicts import GRADES
 
@@ -83,9 +84,7 @@ class LedgerSummary(RawHtml):
                 else '<td role="cell" class="lx-zero">·</td>'
                 for v in verdicts
             )
-            first = paper["authors"].split(",")[0].split(" and ")[0].split()
-            known = key != "lemmax" and first
-            label = f"{first[-1]} {paper['year']}" if known else key
+            label = short_name(key, paper)
             body += (
                 f'<tr role="row"><th role="rowheader" scope="row">'
                 f'<a href="{self.href(site.page(f"papers/{key}"))}">{label}</a></th>'
@@ -97,18 +96,52 @@ class LedgerSummary(RawHtml):
         )
 
 
+class RefutedAndOpen(RawHtml):
+    """The gravest errata of every paper and every open claim, each a link."""
+
+    def html(self) -> str:
+        site = self.site
+        page, wrong = self.href(site.page("errata")), ""
+        for key in site.papers:
+            errata = [e for e in errata_of(key, site.claims, site.ledger) if not e.hedged]
+            first = [site.entries[e.claim.id] for e in errata[:2]]
+            items = "".join(
+                f'<li><a href="{page}#{e["id"]}">{html.escape(heading(e))}</a> '
+                f"{badge(e['verdict'])}</li>"
+                for e in first
+            )
+            if len(errata) > 2:
+                items += f'<li><a href="{page}#{key}">and {len(errata) - 2} more</a></li>'
+            wrong += (
+                f"<li>{short_name(key, site.papers[key])}<ul>{items}</ul></li>" if items else ""
+            )
+        waiting = "".join(
+            f'<li><a href="{self.href(docname(i) + ".html")}">{html.escape(heading(e))}</a> '
+            f"<small>{short_name(e['paper'], site.papers[e['paper']])}</small></li>"
+            for i, e in site.entries.items()
+            if e["verdict"] == "open"
+        )
+        return (
+            '<div class="lx-headlines">'
+            f"<section><p><b>Does not stand as printed</b></p><ul>{wrong}</ul></section>"
+            f"<section><p><b>Open</b></p><ul>{waiting}</ul></section></div>"
+        )
+
+
 class LedgerGraph(RawHtml):
     """The graph: drawn by graph.js from the data in the page, a list without JavaScript."""
 
     def html(self) -> str:
         site = self.site
+        names = {key: short_name(key, paper) for key, paper in site.papers.items()}
         data = {
             "signs": SIGNS,
             "base": self.href("claims"),
+            "papers": names,
             "claims": [
                 {
                     "id": e["id"],
-                    "kind": e["kind"],
+                    "paper": e["paper"],
                     "title": heading(e),
                     "verdict": e["verdict"],
                     "uses": [*e["uses"], *([e["repaired_by"]] if e["repaired_by"] else [])],
@@ -125,14 +158,25 @@ class LedgerGraph(RawHtml):
             for i, e in site.entries.items()
         )
         example = html.escape(next(iter(site.entries), ""))
+        papers = "".join(
+            f'<option value="{html.escape(key)}">{html.escape(name)}</option>'
+            for key, name in names.items()
+        )
         return (
             f'<p class="lx-legend">{legend}</p>'
             '<form class="lx-graph-form" aria-label="What the graph shows">'
+            f'<label>Paper<select name="paper">{papers}<option value="">all</option></select>'
+            "</label>"
             f'<label>Focus<input name="focus" list="lx-claims" placeholder="{example}" '
             'autocomplete="off" spellcheck="false"></label>'
             f'<datalist id="lx-claims">{options}</datalist>'
             '<label class="lx-check"><input type="checkbox" name="definitions"> definitions</label>'
-            '<button type="submit">Show</button><button type="reset">All claims</button></form>'
+            '<button type="submit">Show</button><button type="reset">All claims</button>'
+            '<span class="lx-zoom" role="group" aria-label="Zoom">'
+            '<button type="button" name="farther" aria-label="Smaller">−</button>'
+            '<button type="button" name="nearer" aria-label="Larger">+</button>'
+            '<button type="button" name="fit">Fit</button>'
+            '<button type="button" name="screen">Full screen</button></span></form>'
             '<p class="lx-graph-status" role="status" aria-live="polite"></p>'
             '<div class="lx-graph" tabindex="0" role="group" aria-label="Dependency graph"></div>'
             "<noscript><p>The graph is drawn with JavaScript; the page of each claim lists what "

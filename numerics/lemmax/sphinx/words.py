@@ -45,6 +45,16 @@ def heading(entry: Entry) -> str:
     return title if entry["number"] in ("text", "new") else f"{entry['number']}: {title}"
 
 
+def short_name(key: str, paper: Mapping[str, Any]) -> str:
+    """The first author and the year, where they are known.
+
+    >>> short_name("wong", {"authors": "Liang Ze Wong", "year": 2025})
+    'Wong 2025'
+    """
+    first = paper["authors"].split(",")[0].split(" and ")[0].split()
+    return f"{first[-1]} {paper['year']}" if key != "lemmax" and first else key
+
+
 def docname(identifier: str) -> str:
     """The page of a claim."""
     return f"claims/{identifier}"

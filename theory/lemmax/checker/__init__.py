@@ -22,6 +22,9 @@ What is trusted
     * rounding to nearest is monotone and off by at most half a unit in the last place, and numbers
       that a format holds are added and multiplied exactly (for float-memorization alone, whose
       module lists what it assumes of exp and softmax);
+    * Machin's formula for π, Cauchy's estimate, the series, the tail and the slopes of the normal
+      distribution and of the logistic function that ``models/functions.py`` names (for
+      transformer-memorization);
     * Banach: a contraction of a closed ball has a fixed point in it.
 
 What is not trusted
@@ -36,28 +39,16 @@ What to read
     (``language``) and on the meaning of its words (``words``).
 """
 
-import importlib
-from typing import TYPE_CHECKING, Any
-
 from .checking import KINDS, Verdict, check, check_file, rule_of
 from .command import main
 from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
 
-if TYPE_CHECKING:
-    from .bounds import RULES
-    from .coded.codebooks import FAMILIES
-    from .words import VOCABULARY
-
-_LATE = {"FAMILIES": "coded.codebooks", "RULES": "bounds", "VOCABULARY": "words"}
 __all__ = [
-    "FAMILIES",
     "KINDS",
     "LIMITS",
     "RESERVED",
-    "RULES",
     "STATEMENTS",
-    "VOCABULARY",
     "NotACertificate",
     "Verdict",
     "check",
@@ -66,10 +57,3 @@ __all__ = [
     "main",
     "rule_of",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """The registers, which a certificate of one kind does without, are imported when asked for."""
-    if name not in _LATE:
-        raise AttributeError(name)
-    return getattr(importlib.import_module(f".{_LATE[name]}", __name__), name)

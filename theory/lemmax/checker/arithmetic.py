@@ -71,6 +71,15 @@ def ratio(n: int, d: int) -> Fraction:
     return Fraction(n, d)
 
 
+def lowest(rows: list[list[list[int]]], q: int) -> tuple[list[list[list[int]]], int]:
+    """Integers rows / q over the least denominator q > 0 that they have in common."""
+    flat = [x for part in rows for row in part for x in row]
+    keep("The scores", 2 * len(flat), bits_of([flat]))
+    spend("The scores", 6 * len(flat), bits_of([flat]), q.bit_length())
+    common = math.gcd(q, *flat)
+    return [[[x // common for x in row] for row in part] for part in rows], q // common
+
+
 def cleared(row: Sequence[Fraction]) -> tuple[list[int], int]:
     """Integers a and d > 0 with row = a / d."""
     d = common_denominator(row)
@@ -83,7 +92,7 @@ def cleared_rows(rows: Iterable[Sequence[Fraction]]) -> list[tuple[list[int], in
     return [cleared(row) for row in rows]
 
 
-def cleared_all(matrices: Sequence[Matrix]) -> tuple[list[Table], int]:
+def cleared_all(matrices: Sequence[Sequence[Sequence[Fraction]]]) -> tuple[list[Table], int]:
     """Integer matrices A_i and one d > 0 with matrices_i = A_i / d."""
     d = common_denominator([x for M in matrices for row in M for x in row])
     return [
@@ -194,11 +203,6 @@ def eliminated(rows: Rows, p: int, width: int | None = None) -> tuple[int, list[
 def rank_mod(rows: Rows, p: int) -> int:
     """The rank mod the prime p, which is at most the rank over Q, R and C."""
     return eliminated(rows, p)[0]
-
-
-def nonsingular_mod(rows: Rows, p: int) -> bool:
-    """Whether a square integer matrix has a nonzero determinant mod the prime p."""
-    return rank_mod(rows, p) == len(rows)
 
 
 def residues(M: Iterable[Sequence[Fraction]], p: int) -> Table | None:

@@ -23,6 +23,8 @@ from .limits import brief, foresee, keep, multiply, refuse, spend
 from .planes import hull, plane
 from .reading import Matrix, choice, fields, items, matrix
 
+_NAMES = ("W_Q", "W_K", "W_V", "W_O")
+
 
 @dataclass(frozen=True)
 class Head:
@@ -43,6 +45,12 @@ class Layer:
     W_E: Matrix
     W_U: Matrix
     heads: tuple[Head, ...]
+
+    def integers(self) -> tuple[list[tuple[Table, Table, Table, Table]], int, int]:
+        """W_Q, W_K, W_V, W_O of every head, and the scales of W_Q W_K and of W_V W_O."""
+        parts = ([getattr(head, name) for head in self.heads] for name in _NAMES)
+        (W_Q, q), (W_K, k), (W_V, v), (W_O, o) = map(cleared_all, parts)
+        return list(zip(W_Q, W_K, W_V, W_O, strict=True)), q * k, v * o
 
 
 def layer(value: object, where: str) -> Layer:
@@ -95,13 +103,8 @@ class Forward:
     def __init__(self, layer: Layer, questions: int) -> None:
         self.unit = layer.unit
         self.rows = cleared_rows(layer.W_E)
-        W_V, d_v = cleared_all([head.W_V for head in layer.heads])
-        W_O, d_o = cleared_all([head.W_O for head in layer.heads])
-        W_Q, d_q = cleared_all([head.W_Q for head in layer.heads])
-        W_K, d_k = cleared_all([head.W_K for head in layer.heads])
-        self.heads = list(zip(W_Q, W_K, W_V, W_O, strict=True))
-        self.value_scale, self.score_scale = d_v * d_o, d_q * d_k
-        self.width = 2 * sum(map(len, W_K))
+        self.heads, self.score_scale, self.value_scale = layer.integers()
+        self.width = 2 * sum(len(W_K) for _, W_K, _, _ in self.heads)
         (W_U,), self.unembedding_scale = cleared_all([layer.W_U])
         # Tokens with one and the same column of W_U have the same logit on every input.
         self.column_of = classes(W_U.columns)

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from typing import Any
 
-from .arithmetic import bits_of, common_denominator, dot, height
+from .arithmetic import bits_of, cleared_all, dot, height
 from .decompositions import Rest
 from .limits import LIMITS, keep, refuse, released, spend
 from .reading import exactly, indices, number
@@ -16,7 +16,7 @@ _INVERSE_BITS = 96  # after the point, in the approximate inverse
 
 
 def check_ball(ball: Mapping[str, Any], rest: Rest, length: int) -> Iterator[Step]:
-    """What the terms leave, -rest, is a sum of real terms near those of the centre.
+    """What the terms leave, the rest, is a sum of real terms near those of the centre.
 
     Integer maps of the modes that keep the ranks of the flattenings keep the tensor rank: they can
     be undone on the tensor S they give. Let x be the free entries of the terms, N in number, while
@@ -28,10 +28,8 @@ def check_ball(ball: Mapping[str, Any], rest: Rest, length: int) -> Iterator[Ste
     η + sρ <= ρ then G is a contraction of the ball, so it has a fixed point, where F = 0: Y is
     regular since κ < 1. Y is an approximate inverse of F'(x0) made here.
     """
-    d = common_denominator([x for part in rest for row in part for x in row])
-    S: Integral = [
-        [[-x.numerator * (d // x.denominator) for x in row] for row in part] for part in rest
-    ]
+    parts, d = cleared_all(rest)
+    S: Integral = parts
     for mode, part in enumerate(exactly(3, ball["maps"], "ball.maps")):
         before = exact_rank(S, mode)
         S = mapped(part, S, mode, f"ball.maps[{mode}]")
@@ -47,9 +45,8 @@ def check_ball(ball: Mapping[str, Any], rest: Rest, length: int) -> Iterator[Ste
     N, radius = len(free), number(ball["radius"], "ball.radius")
     if not 0 < N <= LIMITS["equations"] or radius < 0:
         refuse("ball", f"must have 1..{LIMITS['equations']} free entries and a radius >= 0")
-    h = common_denominator([x for row in stack for x in row])
-    X = [[x.numerator * (h // x.denominator) for x in row] for row in stack]
-    long = bits_of(X)
+    (X,), h = cleared_all([stack])
+    long = X.bits
     bits = 3 * max(long, h.bit_length()) + d.bit_length()
     spend("The centre", 30 * R * a * b * c, 2 * long + d.bit_length(), long)
     spend("The centre", 2 * a * b * c, 3 * h.bit_length(), d.bit_length() + bits)

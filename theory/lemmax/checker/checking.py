@@ -28,6 +28,8 @@ KINDS = (  # each is a module of ``kinds``, imported when a certificate needs it
     "multi-head",
     "kruskal-rank",
     "float-memorization",
+    "transformer-memorization",
+    "readout",
 )
 
 

@@ -1,7 +1,5 @@
 """Heads on contexts and queries (Mahdavi, Liao and Thrampoulidis 2024)."""
 
-import functools
-import math
 import operator
 import re
 from collections.abc import Sequence
@@ -11,9 +9,9 @@ from itertools import chain
 from .arithmetic import (
     Table,
     cleared_all,
-    eliminated,
     image,
     integer_rank,
+    lowest,
     softmax_mod,
     times,
     times_mod,
@@ -32,10 +30,11 @@ class MultiHead:
     scale: str
     heads: tuple[tuple[Matrix, Matrix, Matrix | None], ...]
 
-    @functools.cached_property
-    def integers(self) -> tuple[list[Table], Table]:
-        """The contexts and the queries, each over a common denominator that is left out."""
-        return cleared_all(self.contexts)[0], cleared_all([self.queries])[0][0]
+    def integers(self) -> list[tuple[list[Table], int]]:
+        """The contexts, the queries, all W_K, all W_Q, all V, each over a common denominator."""
+        W_K, W_Q, V = zip(*self.heads, strict=True)
+        known = [v for v in V if v is not None]
+        return [cleared_all(part) for part in (self.contexts, [self.queries], W_K, W_Q, known)]
 
 
 def multi_head(value: object, where: str) -> MultiHead:
@@ -62,21 +61,12 @@ def multi_head(value: object, where: str) -> MultiHead:
 
 def attention_logits(A: MultiHead) -> tuple[list[list[list[int]]], int]:
     """Integers a[t][h][j] and q > 0: head h has the logits a / q = E W_K W_Qᵀ e, times scale."""
-    contexts, d_c = cleared_all(A.contexts)
-    (queries,), d_e = cleared_all([A.queries])
-    keys, d_k = cleared_all([head[0] for head in A.heads])
-    maps, d_q = cleared_all([head[1] for head in A.heads])
+    (contexts, d_c), ((queries,), d_e), (keys, d_k), (maps, d_q), _ = A.integers()
     rows = [
         [image(contexts[c], image(W_K, times(e, W_Q))) for W_K, W_Q in zip(keys, maps, strict=True)]
         for e, c in zip(queries, A.context_of, strict=True)
     ]
-    q = d_c * d_e * d_k * d_q
-    flat = [x for heads in rows for row in heads for x in row]
-    bits = max(map(int.bit_length, flat))
-    keep("The logits", 2 * len(flat), bits)
-    spend("The logits", 4 * len(flat), bits, q.bit_length())
-    common = math.gcd(q, *flat)
-    return [[[x // common for x in row] for row in heads] for heads in rows], q // common
+    return lowest(rows, d_c * d_e * d_k * d_q)
 
 
 def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[int]]:
@@ -88,23 +78,21 @@ def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[
     logits, q = attention_logits(A)
     if A.scale == "ln2" and q != 1:
         refuse("The logits", "must be integers in unit ln2")
-    contexts, queries = A.integers
-    weights = [[cleared_all([W])[0][0] if W else Table() for W in head] for head in A.heads]
+    contexts, (queries,), W_Ks, W_Qs, Vs = (part for part, _ in A.integers())
     found: list[list[int]] = []
     for e, c, rows in zip(queries, A.context_of, logits, strict=True):
         E = contexts[c]
         line: list[int] = []
-        for row, (W_K, W_Q, V) in zip(rows, weights, strict=True):
+        for h, row in enumerate(rows):
             theta = softmax_mod(row, z, p)
             if theta is None:
                 refuse("lower", "names a prime that divides a softmax denominator")
             if jacobian:
-                u = image(E, [v[0] for v in V])
+                u = image(E, [v[0] for v in Vs[h]])
                 centre = sum(map(operator.mul, theta, u))
                 g = [a * (b - centre) % p for a, b in zip(theta, u, strict=True)]
                 gE = times_mod(g, E, p)
-                parts = (gE, times(e, W_Q)), (e, times_mod(gE, W_K, p))
-                for left, right in parts:
+                for left, right in (gE, times(e, W_Qs[h])), (e, times_mod(gE, W_Ks[h], p)):
                     keep("The Jacobian", len(left) * len(right), p.bit_length())
                     spend("The Jacobian", 2 * len(left) * len(right), Table([e, right]).bits, 90)
                     line += [a * b % p for a in left for b in right]
@@ -114,23 +102,8 @@ def rows_mod(A: MultiHead, p: int, z: int, jacobian: bool = False) -> list[list[
     return found
 
 
-def dependencies(rows: Sequence[Sequence[int]], p: int) -> list[list[int]]:
-    """A basis of the λ with λ · rows = 0 mod p: eliminate (rows | identity)."""
-    keep("The dependencies", len(rows) * (len(rows) + len(rows[0])), p.bit_length())
-    with_unit = [[*row, *(int(i == j) for j in range(len(rows)))] for i, row in enumerate(rows)]
-    return eliminated(with_unit, p, len(rows[0]))[1]
-
-
 def spans(contexts: Sequence[Matrix]) -> tuple[int, int]:
     """The dimensions ρ of all tokens and δ of all differences of two tokens of one context."""
     parts = cleared_all(contexts)[0]
     steps = [list(map(operator.sub, x, E[0])) for E in parts for x in E[1:]]
     return integer_rank(list(chain(*parts)), "The tokens"), integer_rank(steps, "The differences")
-
-
-def feature_rank_lower(A: MultiHead) -> int:
-    """The rank of Z mod a prime at a point, which is at most that of Z."""
-    p = 2**61 - 1
-    if A.scale == "ln2":
-        refuse("feature_rank_lower", "needs a transcendental scale")
-    return eliminated(rows_mod(A, p, 3**37), p)[0]

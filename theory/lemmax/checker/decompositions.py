@@ -31,7 +31,7 @@ def remainder(
     terms: Sequence[Sequence[Sequence[Fraction]]],
     families: Sequence[Family],
 ) -> Rest:
-    """The sum of the terms and the families, minus T / scale, exactly."""
+    """T / scale minus the sum of the terms and the families, exactly."""
     a, b, c = sizes(T)
     clear = [[cleared(v) for v in term] for term in terms]
     scales = [math.prod(e for _, e in term) for term in clear]
@@ -39,7 +39,7 @@ def remainder(
     whole = d.bit_length() + length_of(T)
     keep("The decomposition", 4 * a * b * c, whole)
     spend("The decomposition", 15 * a * b * c, whole, d.bit_length())
-    total = [[[-x * (d // scale) for x in row] for row in part] for part in T]
+    total = [[[x * (d // scale) for x in row] for row in part] for part in T]
     for ((u, _), (v, _), (w, _)), e in zip(clear, scales, strict=True):
         factor = d // e
         long = bits_of((u, v)) * 2 + bits_of([w]) + factor.bit_length()
@@ -51,7 +51,7 @@ def remainder(
                 if xy := x * y:
                     row = total[i][j]
                     for k, z in support:
-                        row[k] += xy * z
+                        row[k] -= xy * z
     spend("The decomposition", 2 * a * b * c, length_of(total), d.bit_length())
     rest = [[[Fraction(x, d) for x in row] for row in part] for part in total]
     for modulus, (first, second, third) in families:
@@ -69,7 +69,7 @@ def remainder(
                 bits = height(fg) + long
                 spend("The families", 30 * n * c, n * bits, bits)
                 rest[i][j] = [
-                    x + sum(map(operator.mul, fg, z))
+                    x - sum(map(operator.mul, fg, z))
                     for x, z in zip(rest[i][j], traced, strict=True)
                 ]
     return rest

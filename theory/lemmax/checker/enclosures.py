@@ -83,12 +83,10 @@ def sigmoid(s: Fraction, unit: str, bits: int) -> tuple[int, int]:
     return (one << bits) // (one + high), (one << bits) // (one + low) + 1
 
 
-def weights(scores: Sequence[Fraction], unit: str, bits: int) -> list[tuple[int, int]]:
-    """Enclosures of 2^bits · exp((s - max s)·unit) for the scores s of one softmax."""
+def weights(scores: Sequence[int], q: int, unit: str, bits: int) -> list[tuple[int, int]]:
+    """Enclosures of 2^bits · exp((s - max s)·unit) for the scores s / q of one softmax."""
     top = max(scores)
-    long = height(scores)
-    spend("The softmax", 20 * len(scores), long, long)
-    return [power(top - s, unit, bits) for s in scores]
+    return [power(ratio(top - s, q), unit, bits) for s in scores]
 
 
 def log_bounds(x: Fraction, bits: int) -> tuple[int, int]:

@@ -25,6 +25,7 @@ LIMITS: dict[str, int] = {
     "precision bits": 8_192,
     "comparison characters": 500,
     "statement characters": 2_000,
+    "positions": 4_096,  # of a prompt, where the model has no table of them
     "equations": 400,  # of a real decomposition
     "work": 250_000_000,  # units for all steps together: at most about half a minute
     "memory": 600_000_000,  # bytes at any one time
@@ -35,12 +36,20 @@ class NotACertificate(ValueError):
     """The input is malformed, or too large to be checked; the message is one sentence."""
 
 
+class BeyondLimits(NotACertificate):
+    """What was asked takes more than may be spent: it is not called false, nor true."""
+
+
 class Undecided(Exception):
     """A comparison of real numbers stayed open at the largest precision."""
 
 
 def refuse(where: str, why: str) -> NoReturn:
     raise NotACertificate(f"{where} {why}.")
+
+
+def beyond(what: str, why: str) -> NoReturn:
+    raise BeyondLimits(f"{what} {why}.")
 
 
 def brief(value: object) -> str:
@@ -69,7 +78,7 @@ _METER: contextvars.ContextVar[Meter | None] = contextvars.ContextVar("meter", d
 
 
 def _beyond(what: str, name: str, amount: int, unit: str) -> NoReturn:
-    refuse(what, f"brings the {name} to {amount:.1e} {unit}, and the limit is {LIMITS[name]:.1e}")
+    beyond(what, f"brings the {name} to {amount:.1e} {unit}, and the limit is {LIMITS[name]:.1e}")
 
 
 def spend(what: str, count: int, a: int = 0, b: int = 0, flat: int = 0) -> None:

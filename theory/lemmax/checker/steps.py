@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from .arithmetic import Rows, nonsingular_mod
+from .arithmetic import Rows, rank_mod
 from .limits import refuse
 from .reading import indices, prime
 
@@ -19,7 +19,7 @@ def check_minor(rows: Rows, p: int, rank: int, name: str) -> Step:
     """The lower bound: a minor of order ``rank`` that is nonzero mod p."""
     if len(rows) != rank:
         return Step(False, f"the minor has order {len(rows)} and shows nothing about rank {rank}")
-    if nonsingular_mod(rows, p):
+    if rank_mod(rows, p) == rank:
         return Step(True, f"rank >= {rank}: a minor of {name} of order {rank} is nonzero mod {p}")
     return Step(False, f"the minor of {name} of order {rank} is zero mod {p}")
 

@@ -2,10 +2,9 @@
 
 import functools
 from collections.abc import Iterable, Mapping, Sequence
-from fractions import Fraction
 from typing import Any
 
-from .arithmetic import Table, cleared_all, dot, multiplied, ratio
+from .arithmetic import Table, cleared_all, dot, multiplied
 from .attention import layer
 from .limits import keep, refuse, spend
 from .reading import integer, items, matrix
@@ -23,28 +22,22 @@ class Transformer:
         pos = matrix(data["pos"], "pos", columns=len(self.layer.W_E[0]))
         tokens = len(self.layer.tokens)
         self.inputs = [[integer(i, "A token", tokens) for i in items(t, "A row")] for t in inputs]
-        if any(len(t) != len(pos) for t in self.inputs) or len(set(map(str, self.inputs))) < len(
-            self.inputs
-        ):
+        distinct = len(set(map(str, self.inputs))) == len(self.inputs)
+        if not distinct or any(len(t) != len(pos) for t in self.inputs):
             refuse("The sequences", f"must be distinct and of length {len(pos)}")
-        heads = self.layer.heads
         (self.E, self.P), self.scale = cleared_all([self.layer.W_E, pos])
-        W_Q, d_q = cleared_all([head.W_Q for head in heads])
-        W_K, d_k = cleared_all([head.W_K for head in heads])
-        W_V, d_v = cleared_all([head.W_V for head in heads])
-        W_O, d_o = cleared_all([head.W_O for head in heads])
-        self.score_scale, self.value_scale = self.scale * self.scale * d_q * d_k, d_v * d_o
-        self.moves = list(zip(W_V, W_O, strict=True))
-        last = Table([self.P[-1]])
+        self.heads, scale, self.value_scale = self.layer.integers()
+        self.score_scale, last = self.scale * self.scale * scale, Table([self.P[-1]])
         self.queries = [
-            [multiplied(multiplied(x, A), B) for x in (self.E, last)]
-            for A, B in zip(W_Q, W_K, strict=True)
+            [multiplied(multiplied(x, W_Q), W_K) for x in (self.E, last)]
+            for W_Q, W_K, _, _ in self.heads
         ]
 
     @functools.cached_property
     def values(self) -> list[list[Table]]:
         """For each head x W_V W_O of the tokens and of the positions, times ``value_scale``."""
-        return [[multiplied(multiplied(x, A), B) for x in (self.E, self.P)] for A, B in self.moves]
+        both = self.E, self.P
+        return [[multiplied(multiplied(x, A), B) for x in both] for _, _, A, B in self.heads]
 
     @functools.cached_property
     def W_U(self) -> Table:
@@ -70,6 +63,3 @@ class Transformer:
             spend("The attention scores", len(keys) * len(query), bits, keys.bits)
             found.append([dot(query, key) for key in keys])
         return found
-
-    def fractions(self, scores: Sequence[int]) -> list[Fraction]:
-        return [ratio(x, self.score_scale) for x in scores]

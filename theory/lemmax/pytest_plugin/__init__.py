@@ -7,9 +7,10 @@ A test says which claim it is evidence for, which way, and for which words it wa
 
 ``direction`` is for, against or gap; ``statement`` is the digest that ``lemmax claims ID`` prints.
 The grade is earned by the fixture that does the deciding: ``certify`` (the independent checker),
-``kernel`` (Coq), ``symbolic`` (z3 or sympy), ``exhaust`` (all instances), ``sample`` (hypothesis),
-``measure`` (recorded data). A marker may name the ``grade``; a marked test that earned nothing, or
-something else, is an error of the run. Argued proofs are pages (``lemmax_proofs``).
+``kernel`` (Coq), ``symbolic`` (z3 or sympy), ``exhaust`` (all instances), ``none_up_to`` (all of a
+formal statement, by size), ``sample`` (hypothesis), ``measure`` (recorded data). A marker may name
+the ``grade``; a marked test that earned nothing, or something else, is an error of the run. Argued
+proofs are pages (``lemmax_proofs``).
 
 Options: ``--ledger FILE`` writes the ledger, ``--ledger-against FILE`` fails where a fresh run
 disagrees with a committed one, ``--evidence`` runs evidence only, ``--recheck`` gives the shipped
@@ -32,17 +33,20 @@ import pytest
 
 from lemmax.pytest_plugin.fixtures import certify, kernel, symbolic
 from lemmax.pytest_plugin.gatherer import NAME, Gatherer
+from lemmax.pytest_plugin.hunting import none_up_to
 from lemmax.pytest_plugin.measuring import measure
 from lemmax.pytest_plugin.pages import ProofPage
 from lemmax.pytest_plugin.properties import exhaust, sample
 from lemmax.pytest_plugin.rechecking import Rechecking
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.ledger.claims import load_claims
+from lemmax.theory.ledger.claims import Catalogue, load_claims
 from lemmax.theory.ledger.entries import elsewhere, holds_in_lemmax
 from lemmax.theory.ledger.projects import LISTS, SETTINGS, project
 from lemmax.theory.ledger.proofs import ProofError, find_proofs
+from lemmax.theory.ledger.records import read_ledger
+from lemmax.theory.ledger.verdicts import LedgerError
 
-__all__ = ["certify", "exhaust", "kernel", "measure", "sample", "symbolic"]
+__all__ = ["certify", "exhaust", "kernel", "measure", "none_up_to", "sample", "symbolic"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -86,6 +90,8 @@ def pytest_configure(config: pytest.Config) -> None:
                         granted.add(identifier)
                 elif identifier not in catalogue:
                     raise ProofError(f"{proof.path}: there is no claim {identifier!r}.")
+        if not hasattr(config, "workerinput"):
+            refuse_what_cannot_end(config, catalogue)
     except LemmaxError as error:
         raise pytest.UsageError(str(error)) from None
     gatherer = Gatherer(config, places, catalogue, proofs, frozenset(granted))
@@ -94,8 +100,23 @@ def pytest_configure(config: pytest.Config) -> None:
         config.pluginmanager.register(Rechecking(config), "lemmax-rechecking")
 
 
+def refuse_what_cannot_end(config: pytest.Config, catalogue: Catalogue) -> None:
+    """LedgerError before the run, not after it, where a ledger cannot be written or compared."""
+    here, target = config.invocation_params.dir, config.getoption("--ledger")
+    if target and (here / target).is_dir():
+        raise LedgerError(f"--ledger {target}: this is a folder, not a file.")
+    if target and not (here / target).parent.is_dir():
+        raise LedgerError(f"--ledger {target}: there is no folder {Path(target).parent}.")
+    against = config.getoption("--ledger-against")
+    if against and not read_ledger(here / against).claims.keys() & catalogue.claims.keys():
+        raise LedgerError(
+            f"--ledger-against {against}: this is the ledger of another project, without any claim "
+            "of this one."
+        )
+
+
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> ProofPage | None:
     gatherer = cast(Gatherer, parent.config.pluginmanager.get_plugin(NAME))
-    if any(proof.path == file_path for proof in gatherer.proofs):
+    if file_path.suffix == ".md" and any(proof.path == file_path for proof in gatherer.proofs):
         return ProofPage.from_parent(parent, path=file_path)
     return None

@@ -3,11 +3,19 @@ from .dana.encoders import SequenceEncoder as SequenceEncoder, Table as Table
 from .dana.transformer import AoT as AoT, AoTHead as AoTHead
 from .dana.transformer_rank import aot_rank as aot_rank
 from .facts.database import Database as Database
+from .hunting.hunts import Hunt as Hunt, hunt as hunt
 from .mahdavi.layer import (
     ContextHead as ContextHead,
     MultiHead as MultiHead,
     multi_head as multi_head,
 )
+from .numbers.families.ranks import (
+    FamilyRank as FamilyRank,
+    GenericRank as GenericRank,
+    family_rank as family_rank,
+    generic_rank as generic_rank,
+)
+from .numbers.families.softmax import SoftmaxFamilyRank as SoftmaxFamilyRank
 from .numbers.kruskal_rank import KruskalRank as KruskalRank, kruskal_rank as kruskal_rank
 from .numbers.matrices import Matrix as Matrix
 from .numbers.rank import RankResult as RankResult, certified_rank as certified_rank

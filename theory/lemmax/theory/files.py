@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import contextlib
+import glob
 import os
+import stat
 import tempfile
+import time
+import tomllib
+from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from lemmax.theory.errors import LemmaxError
 
@@ -18,12 +24,22 @@ def write_bytes(path: str | Path, data: bytes) -> None:
     LemmaxError
         The folder is missing, the path is a folder, the disk is full; nothing is left behind.
     """
+    write_pieces(path, [data])
+
+
+def write_pieces(path: str | Path, pieces: Iterable[bytes | memoryview]) -> None:
+    """The same for contents that come in pieces.
+
+    Where a writer is killed its temporary file stays; a later one of the same file removes it.
+    """
     target = Path(path)
     temporary: str | None = None
     try:
+        _remove_orphans(target)
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
+            for piece in pieces:
+                stream.write(piece)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, 0o644)
@@ -37,9 +53,80 @@ def write_bytes(path: str | Path, data: bytes) -> None:
                 os.unlink(temporary)
 
 
+_ABANDONED = 600.0  # seconds without a change after which nobody writes a temporary file any more
+
+
+def _remove_orphans(target: Path) -> None:
+    """Remove what a killed writer of this file left behind."""
+    for path in target.parent.glob(f".{glob.escape(target.name)}.????????"):
+        with contextlib.suppress(OSError):
+            if time.time() - path.stat().st_mtime > _ABANDONED:
+                path.unlink()
+
+
 def write_text(path: str | Path, text: str) -> None:
     """The same for a text, as UTF-8 and with the line ends that it has."""
     write_bytes(path, text.encode())
+
+
+def regular_size(path: str | os.PathLike[str]) -> int:
+    """The size of a regular file; a pipe or a device, which might never end, is not opened.
+
+    >>> regular_size("/dev/zero")
+    Traceback (most recent call last):
+    ...
+    lemmax.theory.errors.LemmaxError: /dev/zero cannot be read: it is not a regular file.
+    """
+    try:
+        status = os.stat(path)
+    except OSError as error:
+        raise LemmaxError(f"{path} cannot be read: {error.strerror}.") from None
+    except ValueError:
+        raise LemmaxError(f"{str(path)!r} is not the name of a file.") from None
+    if not stat.S_ISREG(status.st_mode):
+        raise LemmaxError(f"{path} cannot be read: it is not a regular file.")
+    return status.st_size
+
+
+def regular_bytes(path: str | Path, most: int = 2**31) -> bytes:
+    """The contents of a regular file of at most ``most`` bytes, which someone else may have made.
+
+    Anything else (a pipe or a device, a folder, a larger file) is refused before it is opened.
+    Cost: one reading of the file.
+    """
+    size = regular_size(path)
+    if size > most:
+        raise LemmaxError(f"{path} has {size} bytes, more than {most}.")
+    try:
+        # Without O_NONBLOCK a pipe that took its place meanwhile would be waited for here.
+        with open(os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0)), "rb") as file:
+            # No more than it says it has: files under /proc say that they are empty.
+            return file.read(size)
+    except OSError as error:
+        raise LemmaxError(f"{path} cannot be read: {error.strerror}.") from None
+
+
+def regular_text(path: str | Path, most: int = 2**31) -> str:
+    """The same as text; a mark of the byte order before it is left out."""
+    try:
+        return regular_bytes(path, most).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise LemmaxError(f"{path} is not UTF-8 text.") from None
+
+
+def read_toml(path: str | Path, kind: type[LemmaxError] = LemmaxError) -> dict[str, Any]:
+    """The table of a TOML file; what is none is refused with an error of that kind."""
+    try:
+        text = regular_bytes(path, 2**27).decode()
+        if any(line.partition("=")[0].count(".") > 1000 for line in text.splitlines()):
+            raise ValueError("a key has too many parts")  # their cost grows with the square
+        return tomllib.loads(text)
+    except LemmaxError as error:
+        raise kind(str(error)) from None
+    except RecursionError:
+        raise kind(f"{path} is not a TOML file: it is nested too deep.") from None
+    except ValueError as error:  # TOML, UTF-8, or an integer that is too long
+        raise kind(f"{path} is not a TOML file: {error}.") from None
 
 
 def available_memory() -> int | None:

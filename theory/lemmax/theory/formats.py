@@ -51,6 +51,15 @@ class Format:
         """The largest finite number."""
         return (2 - Fraction(2) ** (1 - self.significand)) * Fraction(2) ** self.greatest
 
+    def contains(self, other: Format) -> bool:
+        """Whether every normal number of the other format is one of this.
+
+        >>> FORMATS["float32"].contains(FORMATS["float16"])
+        True
+        """
+        reach = self.greatest >= other.greatest and self.least <= other.least
+        return reach and self.significand >= other.significand
+
     def spacing(self, x: Fraction) -> Fraction:
         """The distance between neighbours in the binade of x ≠ 0, subnormal numbers included.
 

@@ -11,6 +11,7 @@ import hashlib
 import unicodedata
 from collections.abc import Hashable, Mapping, Sequence
 from fractions import Fraction
+from typing import Any
 
 from flint import fmpq
 
@@ -63,6 +64,10 @@ class Typeset:
 
     def formula(self) -> str:
         """The mathematics alone, for math mode."""
+        raise NotImplementedError
+
+    def to_sympy(self) -> Any:
+        """The same object for sympy, exact: see :mod:`lemmax.theory.sympified`."""
         raise NotImplementedError
 
     def _repr_latex_(self) -> str:
@@ -131,6 +136,21 @@ def latex_matrix(
     if width > 10:
         return rf"\left(\begin{{array}}{{{'c' * width}}} {body} \end{{array}}\right)"
     return rf"\begin{{pmatrix}} {body} \end{{pmatrix}}"
+
+
+def latex_facts(triples: Sequence[Sequence[Hashable]], most: int = ROWS) -> str:
+    r"""Facts below each other in an ``array``; beyond so many of them with dots.
+
+    >>> print(latex_facts([("a", "f", "x")]))
+    \begin{array}{lll}
+    \text{a} & \text{f} & \text{x}
+    \end{array}
+    """
+    facts = [[rf"\text{{{latex_text(token)}}}" for token in fact] for fact in triples]
+    if len(facts) > most:
+        facts = [*facts[: most - 2], [r"\vdots"] * 3, facts[-1]]
+    rows = " \\\\\n".join(" & ".join(fact) for fact in facts)
+    return f"\\begin{{array}}{{lll}}\n{rows}\n\\end{{array}}"
 
 
 def dotted(items: list[str], most: int, dots: str) -> list[str]:

@@ -7,12 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from lemmax.constructions.compiler.coded.codes import (
-    Arithmetic,
-    Code,
-    cheapest_code,
-    joined_code,
-)
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
+from lemmax.constructions.compiler.coded.codes import Code, cheapest_code, joined_code
 from lemmax.constructions.compiler.planning import Dimensions, applicable, dimensions
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
@@ -22,13 +18,14 @@ TRAINED = 2.0
 """Bits per parameter that trained language models show (Allen-Zhu and Li 2024)."""
 
 ARITHMETICS = (
-    ("bfloat16", "bfloat16"),
-    ("bfloat16", "float32"),
-    ("float16", "float16"),
-    ("float16", "float32"),
-    ("float32", "float32"),
+    ("bfloat16", "bfloat16", "bfloat16"),
+    ("bfloat16", "float32", "bfloat16"),
+    ("bfloat16", "float32", "float32"),
+    ("float16", "float16", "float16"),
+    ("float16", "float32", "float16"),
+    ("float32", "float32", "float32"),
 )
-"""Weights and logits of the arithmetics that are compared; sums are accumulated in float32."""
+"""Weights, logits and residual stream of the arithmetics that are compared; sums are float32."""
 
 
 @dataclass(frozen=True)
@@ -178,12 +175,14 @@ def capacities(db: Database | Sizes) -> Iterator[Capacity]:
         for method in applicable(db):
             yield Capacity(method, None, None, None, dimensions(db, method), sizes)
     choose = cheapest_code if disjoint else joined_code
-    for dtype, logits in ARITHMETICS:
+    for dtype, logits, residual in ARITHMETICS:
+        arithmetic = Arithmetic.named(dtype, logits=logits, residual=residual)
         try:
-            code = choose(sizes.values, sizes.queries, Arithmetic.named(dtype, logits=logits))
+            code = choose(sizes.values, sizes.queries, arithmetic)
         except LemmaxError:
             continue
-        yield by_code(sizes, code, dtype, logits)
+        if residual == dtype or code.family == "unmarked":  # to others a wider stream is the same
+            yield by_code(sizes, code, dtype, logits)
 
 
 def by_code(sizes: Sizes, code: Code, dtype: str, logits: str) -> Capacity:

@@ -32,7 +32,8 @@ The fifth is for number formats, and takes a dtype:
 
 One builder per file, :mod:`~lemmax.constructions.compiler.planning` to choose among them,
 :mod:`~lemmax.constructions.compiler.compiling` to run the passes, and the layers' answers and
-files. Nothing is learnt or searched here.
+files. Smaller layers, constructed or searched for, are in
+:mod:`~lemmax.constructions.compiler.smallest`; nothing is learnt outside of it.
 """
 
 from lemmax.constructions.compiler.answers import Recall, recall

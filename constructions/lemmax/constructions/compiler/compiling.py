@@ -6,14 +6,14 @@ import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from flint import arb, ctx, fmpq
 
 from lemmax.constructions.compiler.answers import Recall, recall
 from lemmax.constructions.compiler.by_keys import by_keys
 from lemmax.constructions.compiler.by_predicates import by_predicates
-from lemmax.constructions.compiler.coded.codes import Arithmetic
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.compiled import CompiledByCodes, compile_by_codes
 from lemmax.constructions.compiler.planning import Dimensions, Method, cheapest, lower_bounds
 from lemmax.constructions.compiler.two_heads import two_heads
@@ -114,13 +114,19 @@ class CompiledDatabase(Typeset):
         return max(_significant_bits(x) for M in matrices for row in M.flint.tolist() for x in row)
 
     @property
-    def claim(self) -> str:
-        """The claim that this witnesses."""
+    def claim(self) -> str | None:
+        """The claim that this witnesses; None where a search found it."""
+        if self.method in ("found", "no-head"):
+            return None
         return f"lemmax/compiler-{self.method.removesuffix('-one-hot')}"
 
     def formula(self) -> str:
         """The weights as an aligned display."""
         return self.layer.formula()
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights for sympy."""
+        return self.layer.to_sympy()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights as float64 arrays."""
@@ -141,7 +147,13 @@ class CompiledDatabase(Typeset):
 
 
 @overload
-def compile_database(db: Any, tau: Any | None = None) -> CompiledDatabase: ...
+def compile_database(
+    db: Any,
+    tau: Any | None = None,
+    *,
+    margin: Literal["widest"] | None = None,
+    smallest: bool | float = False,
+) -> CompiledDatabase: ...
 @overload
 def compile_database(
     db: Any,
@@ -150,6 +162,7 @@ def compile_database(
     dtype: str,
     accumulate: str = "float32",
     logits: str | None = None,
+    residual: str | None = None,
 ) -> CompiledByCodes: ...
 
 
@@ -157,9 +170,12 @@ def compile_database(
     db: Any,
     tau: Any | None = None,
     *,
+    margin: Literal["widest"] | None = None,
+    smallest: bool | float = False,
     dtype: str | None = None,
     accumulate: str = "float32",
     logits: str | None = None,
+    residual: str | None = None,
 ) -> CompiledDatabase | CompiledByCodes:
     """Exact weights of an attention layer that memorizes a database.
 
@@ -169,9 +185,20 @@ def compile_database(
     rationals, which number formats round: no recall in floating point is promised. ``db`` is a
     database or whatever :meth:`Database.of` takes, such as a frame.
 
+    With ``margin="widest"`` embedding and heads stay and W_U is replaced by one whose margin in the
+    Frobenius norm is within 2⁻¹⁰ of the widest that any W_U reaches for them: a quadratic program
+    over facts · tokens demands, solved by cvxpy and decided exactly as ever. Dimensions are equal;
+    what floating point makes of the layer gets better, and stays unproved.
+
+    With ``smallest`` further constructions share embeddings where tokens never disagree, and
+    smaller layers are searched for: by training, rounding and the same exact decision, for ten
+    seconds or as many as ``smallest`` says. :func:`~lemmax.constructions.compile_smallest` has more
+    options and can be continued.
+
     With a ``dtype`` (bfloat16, float16, float32) the layer is made by codes: weights and what is
     stored between the steps are of that format, sums are accumulated in ``accumulate``, logits
-    stored in ``logits`` (as the weights, unless told otherwise), and every fact is recalled over
+    stored in ``logits`` and the residual stream in ``residual`` (as the weights, unless told
+    otherwise), and every fact is recalled over
     the reals and in this arithmetic. Of the codes that are proved for it the smallest is taken.
 
     Cost: |facts| · |tokens| · d_model word operations for the check that is always made; by codes
@@ -187,13 +214,35 @@ def compile_database(
     'y'
     >>> compile_database(db, dtype="bfloat16").dims
     Dimensions(d_model=3, heads=2, d_vo=1, d_qk=1)
+    >>> compile_database(db, smallest=True).dims.parameters
+    4
     """
     threshold = checked_threshold(tau)
     db = Database.of(db)
+    if margin not in (None, "widest"):
+        raise LemmaxError(f"The margin is 'widest' or none at all, not {margin!r}.")
+    if margin is not None and dtype is not None:
+        raise LemmaxError("A layer by codes has the logits of its codes: give a dtype or a margin.")
+    if smallest is not False and (dtype is not None or margin is not None):
+        raise LemmaxError("The smallest layer has weights of its own: give no dtype and no margin.")
+    if smallest is not False:
+        from lemmax.constructions.compiler.smallest.front import SECONDS, compile_smallest
+
+        return compile_smallest(
+            db, threshold, seconds=SECONDS if smallest is True else float(smallest)
+        )
     if dtype is not None:
-        return compile_by_codes(db, Arithmetic.named(dtype, accumulate, logits), threshold)
+        return compile_by_codes(
+            db, Arithmetic.named(dtype, accumulate, logits, residual), threshold
+        )
+    if (accumulate, logits, residual) != ("float32", None, None):
+        raise LemmaxError("Formats of sums, logits and residual stream go with a dtype.")
     method = cheapest(db)
     layer = BUILDERS[method](db)
+    if margin is not None:
+        from lemmax.constructions.compiler.margins import widest_margin
+
+        layer = widest_margin(layer, db)
     return CompiledDatabase(db, method, _decide(layer, db, threshold))
 
 

@@ -13,10 +13,10 @@ from lemmax import checker
 from lemmax.constructions.compiler.coded.compiled import CompiledByCodes
 from lemmax.constructions.compiler.coded.files import load_coded, save_coded
 from lemmax.constructions.compiler.compiling import CompiledDatabase
-from lemmax.constructions.reading import regular_bytes
 from lemmax.theory.certificates.writing import sha256, write_certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
+from lemmax.theory.files import regular_bytes
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer, Head
 

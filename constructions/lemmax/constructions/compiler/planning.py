@@ -8,7 +8,18 @@ from typing import Literal
 
 from lemmax.theory.facts.database import Database
 
-Method = Literal["by-predicates", "by-keys", "two-heads", "two-heads-one-hot", "by-codes"]
+Method = Literal[
+    "by-predicates",
+    "by-keys",
+    "two-heads",
+    "two-heads-one-hot",
+    "by-codes",
+    "no-head",
+    "few-keys",
+    "paired",
+    "cyclic",
+    "found",
+]
 
 
 @dataclass(frozen=True)

@@ -86,6 +86,10 @@ class AssociativeMemory(Typeset):
         """The weights."""
         return self.model.formula()
 
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights for sympy."""
+        return self.model.to_sympy()
+
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights as floats."""
         return self.model.to_numpy()

@@ -18,6 +18,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.balls import rational_above
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
+from lemmax.theory.sympified import symbolic_number
 
 
 @dataclass(frozen=True)
@@ -31,6 +32,11 @@ class EncoderInterval(Typeset):
     encoder: SequenceEncoder
     blocks: tuple[BlockBound, ...]
 
+    @property
+    def gap(self) -> fmpq:
+        """How far the two ends are apart; for more than d + 2 tokens it need not be small."""
+        return self.upper - self.lower
+
     def certificate(self) -> Certificate:
         """A ``kl-interval`` certificate."""
         return kl_certificate(self.table, self.encoder, self.upper, self.blocks)
@@ -40,6 +46,11 @@ class EncoderInterval(Typeset):
         low = int((self.lower * 10**4).floor()) / 10**4
         high = int((self.upper * 10**4).ceil()) / 10**4
         return rf"{low:.4f} \le d_{{KL}}(\pi, \mathcal{{L}}(N, S, {self.d})) \le {high:.4f}"
+
+    def to_sympy(self) -> dict[str, Any]:
+        """W, E and both ends of the interval, for sympy."""
+        ends = {"lower": symbolic_number(self.lower), "upper": symbolic_number(self.upper)}
+        return {**self.encoder.to_sympy(), **ends}
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """W and E as floats."""
@@ -58,11 +69,17 @@ def best_encoder(
     """A proved interval for the infimum of d_KL(π, f) over all encoders of dimension d.
 
     *Above*: alternating convex optimisation (for fixed W every E_t is a convex problem, and for
-    fixed E so is W), rounded to dyadic weights whose divergence is enclosed in balls. *Below*: the
-    maximum-entropy dual with branch and bound over blocks of d + 2 tokens
-    (:mod:`lemmax.theory.dana.encoder_bounds`). The two ends meet up to ``tolerance`` where
-    N = d + 2; for larger N the lower end is honest but loose. Cost: ``starts`` descents above,
-    at most ``leaves`` boxes with one convex problem each below.
+    fixed E so is W) by scipy, rounded to dyadic weights whose divergence is enclosed in balls: the
+    search decides nothing. *Below*: the maximum-entropy dual with branch and bound over blocks of
+    d + 2 tokens (:mod:`lemmax.theory.dana.encoder_bounds`). How far the ends are apart, ``.gap``:
+
+    - d ≥ N - 1: the infimum is 0 (Proposition 2), and the upper end is what the search reached;
+    - d = N - 2: at most ``tolerance``, if the leaves suffice; for N = 3 about a hundred give 10⁻⁵;
+    - d < N - 2: the lower end is honest but loose, since W need not have one direction c in common
+      for all blocks; :func:`~lemmax.constructions.dana.fixed_factor.best_codes` closes both ends
+      for a given W, for any N and d.
+
+    Cost: ``starts`` descents above, at most ``leaves`` boxes with one convex problem each below.
 
     Examples
     --------

@@ -59,6 +59,11 @@ class EncoderConstruction(Typeset):
         """W and E."""
         return self.encoder.formula()
 
+    def to_sympy(self) -> dict[str, Any]:
+        """W, E and the divergence itself, for sympy."""
+        exact = self.encoder.symbolic_divergence(self.table)
+        return {**self.encoder.to_sympy(), "divergence": exact}
+
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """W and E as floats."""
         return self.encoder.to_numpy()

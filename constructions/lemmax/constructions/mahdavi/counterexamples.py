@@ -11,7 +11,6 @@ from itertools import product
 
 from flint import fmpq
 
-from lemmax.constructions.mahdavi.saturation import saturation_heads
 from lemmax.constructions.refuting import refute
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
@@ -38,16 +37,17 @@ def kruskal_weakening_not_tight() -> Certificate:
 
 
 def head_dimension_no_limit() -> Certificate:
-    """d_h = 1 and yet rank Z = 3 > H(1 - 1) + 1."""
-    return refute("mahdavi/head-dimension-rank", A=vandermonde_head())
+    """Two tokens, two queries, d_h = 1 and yet rank Z = 2 > H(1 - 1) + 1."""
+    first = Matrix([[1], [0]])
+    layer = multi_head(Matrix.identity(2), [[0, 0], [1, 0]], [ContextHead(first, first)])
+    return refute("mahdavi/head-dimension-rank", A=layer)
 
 
-def one_dimensional_heads(n: int = 3, d: int = 4, H: int = 2) -> Certificate:
-    """Assumptions 1 and 2, T = H(n-1) + 1, memorized by heads of dimension 1 < n."""
-    T = H * (n - 1) + 1
-    queries = [[x**i for i in range(d)] for x in range(1, T + 1)]
-    context = Matrix.identity(d)[range(n), range(d)]
-    return refute("mahdavi/theorem-1-parameters", A=saturation_heads(context, queries, H).layer)
+def one_dimensional_head() -> Certificate:
+    """Assumptions 1 and 2 at n = T = 2, H = 1: memorized by a head of dimension 1 < n."""
+    first = Matrix([[1], [0]])
+    layer = multi_head(Matrix.identity(2), Matrix.identity(2), [ContextHead(first, first)])
+    return refute("mahdavi/theorem-1-parameters", A=layer)
 
 
 def long_context() -> MultiHead:
@@ -61,18 +61,21 @@ def long_context() -> MultiHead:
 
 
 def general_position_exceeded() -> Certificate:
-    """General position and rank Z = 4 > H(d - 1) + 1 = 3, at n > d."""
-    return refute("mahdavi/general-position-limit", A=long_context())
+    """Two heads on n = 2 tokens in d = 1, no number zero: rank Z = 2 > H(d - 1) + 1 = 1."""
+    one, zero = Matrix([[1]]), Matrix([[0]])
+    heads = [ContextHead(one, one), ContextHead(zero, zero)]
+    layer = multi_head([[1], [2]], [[1], [-1]], heads)
+    return refute("mahdavi/general-position-limit", A=layer)
 
 
 def tied_scores() -> Certificate:
-    """(1, 1, 0) is not constant, and softmax(c, c, 0) tends to (1/2, 1/2, 0)."""
-    return refute("mahdavi/one-hot", a=Matrix([[1, 1, 0]]))
+    """(0, 0, -1) is not constant, and softmax(0, 0, -c) tends to (1/2, 1/2, 0)."""
+    return refute("mahdavi/one-hot", a=Matrix([[0, 0, -1]]))
 
 
 def tied_saturation() -> Certificate:
     """A context of full rank whose two best tokens share the attention at every scale."""
-    W = Matrix([[1, 0, 0], [1, 0, 0], [0, 0, 0]])
+    W = Matrix([[0, 0, 0], [0, 0, 0], [-1, 0, 0]])
     return refute("mahdavi/saturation-lemma", E=Matrix.identity(3), W=W, e=Matrix([[1], [0], [0]]))
 
 
@@ -88,9 +91,10 @@ def cancelling_token() -> Certificate:
 
 
 def parallel_pair() -> Certificate:
-    """16 vectors of the plane, two of them parallel: 119 of 120 pairs are independent."""
-    rows = [[1, x] for x in range(15)] + [[2, 2]]
-    return refute("mahdavi/approximate-kruskal", M=Matrix(rows), k=2)
+    """15 vectors of the plane, two of them parallel: 104 of 105 pairs are independent."""
+    short = [[1, 0], [0, 1], [1, 1], [1, -1], [1, 2], [2, 1], [1, -2], [2, -1]]
+    long = [[1, 3], [3, 1], [1, -3], [3, -1], [2, 3], [3, 2]]
+    return refute("mahdavi/approximate-kruskal", M=Matrix([[1, 0], *short, *long]), k=2)
 
 
 def two_token_memorizer(labels: Sequence[int]) -> MultiHead:

@@ -69,6 +69,10 @@ class ContextMemory(Typeset):
         """The weights."""
         return self.layer.formula()
 
+    def to_sympy(self) -> dict[str, Any]:
+        """Contexts, queries and weights for sympy."""
+        return self.layer.to_sympy()
+
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """Contexts, queries and weights as float64."""
         return self.layer.to_numpy()

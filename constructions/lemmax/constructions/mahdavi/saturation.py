@@ -107,6 +107,10 @@ class SaturationHeads(Typeset):
         head = r"h & \text{saturated} & \text{free} & c & \operatorname{rank} Z \\ \hline"
         return "\n".join([r"\begin{array}{rrrrr}", head, *rows, r"\end{array}"])
 
+    def to_sympy(self) -> dict[str, Any]:
+        """Contexts, queries and weights for sympy."""
+        return self.layer.to_sympy()
+
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """Contexts, queries and weights as float64."""
         return self.layer.to_numpy()

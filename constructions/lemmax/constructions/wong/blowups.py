@@ -53,6 +53,10 @@ class GramBlowup(Typeset):
         """The matrix."""
         return self.matrix.formula()
 
+    def to_sympy(self) -> Any:
+        """The matrix for sympy."""
+        return self.matrix.to_sympy()
+
     def to_numpy(self) -> NDArray[np.float64]:
         """The matrix as floats; exact up to n = 4096 even in float32."""
         return self.matrix.to_numpy()

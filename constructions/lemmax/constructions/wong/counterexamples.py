@@ -28,9 +28,15 @@ def line_layer(
     qk: Any = 0,
     vo: Any = 0,
     unit: Unit = "1",
+    *,
+    plain: bool = False,
 ) -> AttentionLayer:
-    """The layer with one head and every dimension 1; tokens not named have W_U = 0."""
-    head = Head(Matrix([[qk]]), Matrix([[1]]), Matrix([[vo]]), Matrix([[1]]))
+    """The layer with one head and every dimension 1; tokens not named have W_U = 0.
+
+    W_K = W_O = 1; where it is ``plain``, a circuit that is zero has no factor that is not.
+    """
+    key, out = (int(bool(x) or not plain) for x in (qk, vo))
+    head = Head(Matrix([[qk]]), Matrix([[key]]), Matrix([[vo]]), Matrix([[out]]))
     return AttentionLayer(
         tuple(embedding),
         Matrix([[x] for x in embedding.values()]),
@@ -162,31 +168,52 @@ def equation_5_diagonal() -> Certificate:
 
 
 def logits_off_the_domain() -> Certificate:
-    """All dimensions 1: the mask of (5) makes L_ag = 1 where the model says 2."""
-    layer = line_layer(dict.fromkeys("abfgv", 1), {"v": 1}, vo=1)
+    """All dimensions 1: the mask of (5) makes L_ag = 1 where the model says 3/2."""
+    embedding = {"a": 0, "b": 0, "f": 0, "g": 1, "v": 0}
+    layer = line_layer(embedding, {"v": 1}, vo=1, plain=True)
     return refute("wong/proposition-3.1", L=layer, D=diagonal_pair())
 
 
-def larger_rank_no_solution() -> Certificate:
-    """All dimensions 1, |K| = |Q| = 3, two values: rank L = 3 > rank D = 2, but L is never D."""
-    db = Database.from_triples(
-        [(f"k{i}", f"q{j}", "v1" if j == 0 else "v2") for i in range(3) for j in range(3)]
+def blocks(*sides: int) -> Database:
+    """A value for each number n, at all pairs of n keys and n queries of its own.
+
+    >>> blocks(1, 2).slice_rank_bound
+    3
+    """
+    return Database.from_triples(
+        [
+            (f"k{b}{i}", f"q{b}{j}", f"v{b}")
+            for b, n in enumerate(sides)
+            for i in range(n)
+            for j in range(n)
+        ]
     )
-    embedding = {"k0": 0, "k1": 1, "k2": -1, "q0": 1, "q1": 2, "q2": 3, "v1": 0, "v2": 0}
-    layer = line_layer(embedding, {"v1": 1, "v2": 1}, qk=1, vo=1, unit="ln2")
-    return refute("wong/remark-3.4", L=layer, D=db)
+
+
+def block_layer(db: Database, unit: Unit = "1") -> AttentionLayer:
+    """All dimensions 1, even attention: a layer whose tensor has full rank on every block."""
+    keys, queries, values = ([str(t) for t in ts] for ts in (db.keys, db.queries, db.values))
+    embedding = {k: -int(k.endswith("1")) for k in keys}
+    embedding |= {q: int(q.endswith("0")) for q in queries} | dict.fromkeys(values, 0)
+    return line_layer(embedding, {values[0]: 1}, vo=1, unit=unit, plain=True)
+
+
+def larger_rank_no_solution() -> Certificate:
+    """All dimensions 1, blocks of 1 and 2: rank L = 3 > rank D = 2, but L is never D."""
+    db = blocks(1, 2)
+    return refute("wong/remark-3.4", L=block_layer(db), D=db)
 
 
 def estimate_with_one_query() -> Certificate:
     """All dimensions 1, one fact: (9) asks for rank 2, and no weights reach more than 1."""
-    layer = line_layer({"k": 0, "q": 1, "v": 0}, {"v": 1})
+    layer = line_layer({"k": 0, "q": 0, "v": 0}, {}, plain=True)
     return refute("wong/equation-9", L=layer, D=Database.from_triples([("k", "q", "v")]))
 
 
-def rank_one_layer_for_rank_two() -> Certificate:
-    """All dimensions 1, two facts: the constant answer has rank 1, the database rank 2."""
-    layer = line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 1})
-    return refute("wong/rank-hypothesis", L=layer, D=diagonal_pair())
+def zero_layer_for_one_fact() -> Certificate:
+    """All weights zero, one fact: the only value is answered with a tensor of rank 0, not 1."""
+    layer = line_layer({"k": 0, "q": 0, "v": 0}, {}, plain=True)
+    return refute("wong/rank-hypothesis", L=layer, D=Database.from_triples([("k", "q", "v")]))
 
 
 def coincident_span() -> Certificate:
@@ -195,10 +222,8 @@ def coincident_span() -> Certificate:
 
 
 def moderate_magnitudes() -> Certificate:
-    """3 × 3, rank 2, argmax the identity: entries of at most 9 with gaps of 1."""
-    from lemmax.constructions.wong.blowups import gram_blowup
-
-    return refute("wong/precision", M=gram_blowup(3, 2).matrix)
+    """3 × 3, rank 2, argmax the identity: entries of at most 1 with gaps of 1."""
+    return refute("wong/precision", M=Matrix([[1, 0, 0], [0, 1, 0], [-1, -1, 0]]))
 
 
 def _swapped() -> tuple[AttentionLayer, Database]:
@@ -220,8 +245,8 @@ def tie_at_one_half() -> Certificate:
 
 def threshold_off_the_domain() -> Certificate:
     """One value: every fibre reaches the threshold, also where the database says nothing."""
-    layer = line_layer({"a": 0, "b": 0, "f": 1, "g": 1, "v": 0}, {"v": 2})
-    return refute("wong/tau-memorizes", L=layer, D=diagonal_pair(), tau=fmpq(1, 2))
+    layer = line_layer(dict.fromkeys("abfgv", 0), {}, plain=True)
+    return refute("wong/tau-memorizes", L=layer, D=diagonal_pair(), tau=1)
 
 
 def enough_thresholded_rank_wrong_answers() -> Certificate:
@@ -259,7 +284,7 @@ def rank_rises_with_tau() -> Certificate:
 
 def one_value_at_tau_one() -> Certificate:
     """One value has probability one."""
-    layer = line_layer({"k": 0, "q": 0, "v": 0}, {})
+    layer = line_layer({"k": 0, "q": 0, "v": 0}, {}, plain=True)
     return refute("wong/tau-one", L=layer, D=Database.from_triples([("k", "q", "v")]))
 
 
@@ -273,32 +298,16 @@ def query_key_dimension_matters() -> Certificate:
     return refute("wong/qk-insignificant", L=two_subsets_layer(), D=two_subsets())
 
 
-def three_values_on_a_line() -> tuple[AttentionLayer, Database]:
-    """All dimensions 1, four keys, four queries, three values: rank L = 4, rank D = 3.
-
-    Every fibre of L is a multiple of (1, 0, -1), so no weights mark the second value. Those here
-    are so large that at τ = .99 every fibre marks the first or the third, with rank 3.
-    """
-    db = Database.from_triples(
-        [(f"k{i}", f"q{j}", f"v{min(j, 2)}") for i in range(4) for j in range(4)]
-    )
-    keys, queries = (-3, 3, -4, 0), (1, 2, -1, -2)
-    embedding = {f"k{i}": x for i, x in enumerate(keys)}
-    embedding |= {f"q{j}": x for j, x in enumerate(queries)} | dict.fromkeys(("v0", "v1", "v2"), 0)
-    layer = line_layer(embedding, {"v0": 10**4, "v2": -(10**4)}, qk=1, vo=-1, unit="ln2")
-    return layer, db
-
-
 def larger_rank_no_argmax() -> Certificate:
-    """rank L = 4 > rank D = 3, but with d_model = 1 two values are the most."""
-    layer, db = three_values_on_a_line()
-    return refute("wong/remark-3.4-argmax", L=layer, D=db)
+    """Blocks of 1, 1, 2: rank L = 4 > rank D = 3, but with d_model = 1 two values are the most."""
+    db = blocks(1, 1, 2)
+    return refute("wong/remark-3.4-argmax", L=block_layer(db), D=db)
 
 
 def enough_marks_no_weights() -> Certificate:
-    """At τ = .99 the marked tensor has the rank of D, but two values are the most."""
-    layer, db = three_values_on_a_line()
-    return refute("wong/equation-15-dimensions", L=layer, D=db, tau=fmpq(99, 100))
+    """At τ = 2/3 the marked tensor has the rank of D, but two values are the most."""
+    db = blocks(1, 1, 1)
+    return refute("wong/equation-15-dimensions", L=block_layer(db), D=db, tau=fmpq(2, 3))
 
 
 def value_dimension_is_no_substitute() -> Certificate:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from flint import fmpq
 
@@ -143,6 +143,10 @@ class Example33(Typeset):
     def formula(self) -> str:
         """The two circuits."""
         return rf"W_{{QK}}^1 = {self.W_QK.formula()}, \quad W_{{VO}}^1 = {self.W_VO.formula()}"
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights of the layer for sympy."""
+        return self.layer.to_sympy()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights of the layer."""

@@ -38,6 +38,7 @@ EXPERIMENTS = {
     "wong-beside": "wong.beside",
     "wong-capacity": "wong.capacity",
     "wong-certified": "wong.certified",
+    "readouts": "readouts",
 }
 """Names, and the module of each."""
 

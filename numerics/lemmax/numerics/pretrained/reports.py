@@ -18,6 +18,7 @@ from lemmax.numerics.pretrained.assumptions import (
     rank_of_features,
 )
 from lemmax.numerics.pretrained.minilm import MiniLM, rank_of_balls
+from lemmax.numerics.twins.weights import read_npz
 from lemmax.theory.errors import LemmaxError
 
 if TYPE_CHECKING:
@@ -135,11 +136,7 @@ def read_arrays(path: Path) -> list[AttentionData]:
 
     ``LAYER`` is any name; ``LAYER.scale`` may hold the scale as a string.
     """
-    try:
-        with np.load(path, allow_pickle=False) as archive:
-            arrays = dict(archive)
-    except (OSError, ValueError):
-        raise LemmaxError(f"{path} is not a .npz file of arrays.") from None
+    arrays = read_npz(path)
     names = [key.removesuffix(".contexts") for key in arrays if key.endswith(".contexts")]
     if not names:
         raise LemmaxError(f"{path} has no array whose name ends with .contexts.")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,6 +12,7 @@ from typing import Any, TypeAlias
 
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database, Fact
+from lemmax.theory.files import regular_size
 
 Label: TypeAlias = int | str
 _LONGEST_LINE = 8_000_000  # bytes
@@ -77,6 +79,7 @@ def read_databases(path: str | os.PathLike[str]) -> list[Entry]:
 def lines_of(path: Path) -> Iterator[tuple[int, str]]:
     """The lines that are not blank, with their numbers."""
     try:
+        regular_size(path)
         with open(path, "rb") as file:
             number = 0
             while data := file.readline(_LONGEST_LINE + 1):
@@ -125,7 +128,9 @@ def _database(where: str, triples: object) -> Database:
 
 
 def _token(value: object) -> bool:
-    return isinstance(value, str) or (isinstance(value, int) and not isinstance(value, bool))
+    if isinstance(value, str):  # JSON can spell half a character
+        return value.isascii() or not re.search("[\ud800-\udfff]", value)
+    return isinstance(value, int) and not isinstance(value, bool)
 
 
 def _short(value: object) -> str:

@@ -12,6 +12,8 @@ from typing import Any
 from lemmax.numerics.survey.databases import Label, is_name, lines_of
 from lemmax.numerics.training.results import ResultsError, read_results
 from lemmax.numerics.training.streams import canonical
+from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import regular_size
 
 
 @dataclass(frozen=True)
@@ -94,9 +96,10 @@ def compact(surveys: Sequence[tuple[Mapping[str, Any], Sequence[Row]]]) -> str:
 def is_recorded(path: str | os.PathLike[str]) -> bool:
     """Whether a file begins as results of lemmax do, compact or not."""
     try:
+        regular_size(path)
         with open(path, "rb") as file:
             header = json.loads(file.readline(10_000))
-    except (OSError, ValueError, RecursionError):
+    except (OSError, ValueError, RecursionError, LemmaxError):
         return False
     return isinstance(header, dict) and not {"lemmax-survey", "lemmax-results"}.isdisjoint(header)
 
@@ -115,7 +118,7 @@ def read_survey(path: str | os.PathLike[str]) -> tuple[dict[str, Any], list[Row]
             rows = [row_of(record) for record in records]
     except ResultsError:
         raise
-    except (ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError, RecursionError):
         raise ResultsError(f"{os.fspath(path)} is damaged.") from None
     if not rows:
         raise ResultsError(f"{os.fspath(path)} holds no finished database.")

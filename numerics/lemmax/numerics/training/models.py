@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from lemmax.numerics.training.configurations import Arrays, Config, Dana, Mahdavi, Wong, sinusoids
-from lemmax.numerics.twins.certify import exact_layer
+from lemmax.numerics.twins.exact_layers import exact_layer
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer
@@ -90,7 +90,7 @@ class WongLayer(Model):
         self, tokens: Sequence[Hashable] | None = None, denominator: int | None = None
     ) -> AttentionLayer:
         """The exact twin; without names the tokens are their numbers."""
-        return exact_layer(self.arrays(), tokens, denominator)
+        return exact_layer(self.arrays(), tokens, denominator, layout="wong")
 
     @classmethod
     def from_exact(

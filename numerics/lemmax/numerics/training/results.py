@@ -18,7 +18,7 @@ from typing import Any
 
 from lemmax.numerics.training.streams import canonical
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.files import write_bytes
+from lemmax.theory.files import regular_size, write_bytes
 
 VERSION = 1
 
@@ -46,6 +46,8 @@ class Results:
     def __enter__(self) -> Results:
         self._lock = _locked(self.path)
         try:
+            if self.path.exists():
+                regular_size(self.path)  # a pipe would be waited for
             if self.path.exists() and self.path.stat().st_size:
                 header, records, size = _read(self.path)
                 if header:
@@ -129,6 +131,7 @@ def read_results(
 def _read(path: Path) -> tuple[dict[str, Any], list[dict[str, Any]], int]:
     """The header, the records and the length up to the last whole line."""
     try:
+        regular_size(path)
         data = path.read_bytes()
     except OSError as error:
         raise ResultsError(f"{path} cannot be read: {error.strerror}.") from None
@@ -165,7 +168,7 @@ def _opening(data: bytes) -> bool:
 def _parsed(path: Path, number: int, line: bytes) -> dict[str, Any]:
     try:
         record = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         record = None
     if not isinstance(record, dict):
         if number == 1:

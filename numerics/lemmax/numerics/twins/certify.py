@@ -7,31 +7,26 @@ whole vocabulary: a fact whose logit ties with another one is not memorized.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from flint import fmpq
-from numpy.typing import NDArray
 
-from lemmax.numerics.twins.weights import Weights, exact_floats, read_weights
+from lemmax.numerics.twins.exact_layers import exact_layer, names_of_layer, without
+from lemmax.numerics.twins.weights import Weights, read_weights
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.dana.transformer import AoT, AoTHead, TokenSequence
-from lemmax.theory.errors import LemmaxError, ShapeError
+from lemmax.theory.dana.transformer import AoT, TokenSequence
+from lemmax.theory.errors import LemmaxError
 from lemmax.theory.latex import Typeset
-from lemmax.theory.numbers.matrices import Matrix
-from lemmax.theory.wong.layer import AttentionLayer, Head
+from lemmax.theory.shown import counted, html_table, shortened
+from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.memorization import Fact, Memorization, memorizes
 
-_HEAD = ("W_Q", "W_K", "W_V", "W_O")
-_NAMED = re.compile(r"heads\.(0|[1-9][0-9]*)\.W_[QKVO]")
 
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class CertifiedLayer(Typeset):
     """An exact layer, the facts that it provably memorizes, and those that it does not."""
 
@@ -39,6 +34,19 @@ class CertifiedLayer(Typeset):
     known: tuple[Fact, ...]
     missed: tuple[Fact, ...]
     tau: fmpq | None
+    ignored: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return shortened(self, self._sentence())
+
+    def _sentence(self) -> str:
+        count = len(self.known) + len(self.missed)
+        return f"{len(self.known)} of {counted(count, 'fact')} certified"
+
+    def _repr_html_(self) -> str:
+        """What is missed, for notebooks."""
+        missed = html_table(self.missed, ("subject", "predicate", "object")) if self.missed else ""
+        return f"<p>{self._sentence()}{'; missed:' if missed else ''}</p>{missed}"
 
     @property
     def share(self) -> Fraction:
@@ -49,11 +57,21 @@ class CertifiedLayer(Typeset):
         """The weights, as exact as they are."""
         return self.layer.formula()
 
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights for sympy."""
+        return self.layer.to_sympy()
+
     def certificate(self) -> Certificate:
-        """A ``memorization`` certificate: the layer with the facts that it knows."""
+        """A ``memorization`` certificate: the layer with the facts that it knows.
+
+        Its note names the arrays that were left out of the model.
+        """
         if not self.known:
             raise LemmaxError("The layer knows none of the facts: there is nothing to certify.")
-        return Memorization(self.layer, self.known, self.tau, ()).certificate()
+        certificate = Memorization(self.layer, self.known, self.tau, ()).certificate()
+        if self.ignored:
+            certificate["note"] = f"Left out of the model: {', '.join(self.ignored)}."[:2000]
+        return certificate
 
 
 def certify_layer(
@@ -63,6 +81,10 @@ def certify_layer(
     tokens: Sequence[Hashable] | None = None,
     denominator: int | None = None,
     tau: Any | None = None,
+    layout: str | None = None,
+    scale: Any = 1,
+    tied: bool = False,
+    ignore: Collection[str] = (),
 ) -> CertifiedLayer:
     """Decide exactly which facts a trained layer memorizes, and certify those.
 
@@ -81,6 +103,16 @@ def certify_layer(
         dyadic rationals they are.
     tau
         Ask for a probability of at least τ instead of the strictly largest logit.
+    layout
+        ``"wong"``, ``"transformer-lens"`` or ``"linear"``: which matrices stand transposed
+        (:data:`~lemmax.numerics.twins.exact_layers.LAYOUTS`). Where it is not said the shapes
+        decide, and shapes that fit in two ways are asked about.
+    scale
+        What multiplies the attention scores, such as ``"1/8"``, or ``"1/sqrt(d)"``.
+    tied
+        W_U is the transpose of W_E.
+    ignore
+        Names of arrays to leave out, although they may decide. Result and certificate name them.
 
     Notes
     -----
@@ -105,74 +137,13 @@ def certify_layer(
     (('b', 'f', 'b'),)
     """
     arrays = read_weights(weights) if isinstance(weights, (str, Path)) else weights
-    layer = exact_layer(arrays, tokens, denominator)
+    left = without(arrays, ignore, names_of_layer(arrays, tied))
+    layer = exact_layer(left, tokens, denominator, layout=layout, scale=scale, tied=tied)
     listed = tuple((k, q, v) for k, q, v in facts)
     decision = memorizes(layer, listed, tau)
     lost = set(decision.missed)
     known = tuple(fact for fact in listed if fact not in lost)
-    return CertifiedLayer(layer, known, decision.missed, decision.tau)
-
-
-def exact_layer(
-    weights: Weights, tokens: Sequence[Hashable] | None = None, denominator: int | None = None
-) -> AttentionLayer:
-    """The exact layer of floating-point weights in Wong's shapes.
-
-    Heads are stacked in front of W_Q (h × d_model × d_qk), W_K, W_V and W_O, or each matrix has a
-    name of its own such as ``heads.0.W_Q``.
-    """
-    if denominator is not None and denominator < 1:
-        raise LemmaxError(f"The common denominator is at least 1, not {denominator}.")
-    arrays = {name: exact_floats(name, value) for name, value in weights.items()}
-    stacked = any(name in arrays for name in _HEAD)
-    numbers = {match[1] for name in arrays if (match := _NAMED.fullmatch(name))}
-    of_heads = _HEAD if stacked else [f"heads.{h}.{n}" for h in range(len(numbers)) for n in _HEAD]
-    _refuse_unknown(arrays, ("W_E", "W_U", *of_heads), "W_E, W_U and heads of W_Q, W_K, W_V, W_O")
-
-    def matrix(name: str, head: int | None = None) -> Matrix:
-        array = arrays[name] if head is None else arrays[name][head]
-        if array.ndim != 2:
-            raise ShapeError(f"{name} has {array.ndim} dimensions, not 2.")
-        return exact_matrix(array, denominator)
-
-    if stacked:
-        sizes = {arrays[name].shape[:1] for name in _HEAD}
-        if len(sizes) != 1 or () in sizes:
-            raise ShapeError("W_Q, W_K, W_V and W_O must be stacks of equally many heads.")
-        heads = [[matrix(name, h) for name in _HEAD] for h in range(*sizes.pop())]
-    else:
-        heads = [[matrix(f"heads.{h}.{name}") for name in _HEAD] for h in range(len(numbers))]
-    embedding = matrix("W_E")
-    names = tuple(range(embedding.shape[0])) if tokens is None else tuple(tokens)
-    return AttentionLayer(names, embedding, matrix("W_U"), [Head(*head) for head in heads])
-
-
-def _refuse_unknown(arrays: Weights, names: Sequence[str], described: str) -> None:
-    """Refuse arrays that are missing, and those that would be left out: they may decide."""
-    lacking = next((name for name in names if name not in arrays), None)
-    unknown = next((name for name in arrays if name not in names), None)
-    if unknown is not None:
-        raise LemmaxError(f"The weights hold {unknown!r}, but a layer here has only {described}.")
-    if lacking is not None:
-        raise LemmaxError(f"The weights lack {lacking}; they are {', '.join(arrays)}.")
-
-
-def exact_transformer(weights: Weights, denominator: int | None = None) -> AoT:
-    """The exact twin of Dana's transformer with maps of each head's own; tokens are numbers.
-
-    >>> weights = {"e": [[1.0], [2.0]], "pos": [[0.0]] * 2, "W_U": [[1.0], [-1.0]]}
-    >>> heads = {name: np.zeros((0, 1, 1)) for name in ("W_Q", "W_K", "W_V", "W_O")}
-    >>> known_pairs(exact_transformer(weights | heads), {(0, 1): 0, (1, 0): 1})
-    [(0, 1)]
-    """
-    w = {name: exact_floats(name, value) for name, value in weights.items()}
-    _refuse_unknown(w, ("e", "pos", "W_U", *_HEAD), "e, pos, W_U and heads of W_Q, W_K, W_V, W_O")
-    heads = [
-        AoTHead(*(exact_matrix(w[name][h], denominator) for name in _HEAD))
-        for h in range(len(w["W_Q"]))
-    ]
-    e, pos, W_U = (exact_matrix(w[name], denominator) for name in ("e", "pos", "W_U"))
-    return AoT(tuple(range(e.shape[0])), e, pos, W_U, tuple(heads))
+    return CertifiedLayer(layer, known, decision.missed, decision.tau, tuple(ignore))
 
 
 def known_pairs(model: AoT, pairs: Mapping[Any, Hashable]) -> list[TokenSequence]:
@@ -190,37 +161,9 @@ def known_pairs(model: AoT, pairs: Mapping[Any, Hashable]) -> list[TokenSequence
     return [t for t in pairs if t in known]
 
 
-def exact_matrix(array: NDArray[np.float64], denominator: int | None = None) -> Matrix:
-    """A matrix of floats as rationals, rounded to multiples of 1/denominator if one is given.
-
-    >>> exact_matrix(np.array([[0.3, -1.5]]), 4)
-    Matrix([['1/4', '-3/2']])
-    """
-    if denominator is None:
-        return Matrix(array, floats=True)
-    numerators = rounded(array, denominator)
-    rows, columns = array.shape
-    return Matrix(
-        [
-            [Fraction(numerators[i * columns + j], denominator) for j in range(columns)]
-            for i in range(rows)
-        ]
-    )
-
-
-def rounded(array: NDArray[Any], denominator: int) -> list[int]:
-    """The nearest multiples of 1/denominator of all entries in turn, as numerators.
-
-    The product is exact, so that a power of two and a decimal are rounded alike.
-
-    >>> rounded(np.array([[0.3, -1.5], [2.0, 0.1]]), 10)
-    [3, -15, 20, 1]
-    """
-    floats = exact_floats("The array", array)
-    return [round(Fraction(x) * denominator) for x in floats.ravel().tolist()]
-
-
-def kept_by_bits(weights: Weights, facts: Sequence[Fact], most: int) -> tuple[list[int], int]:
+def kept_by_bits(
+    weights: Weights, facts: Sequence[Fact], most: int, layout: str | None = None
+) -> tuple[list[int], int]:
     """How many of the facts are certified at 0, 1, …, most fractional bits, and where it is safe.
 
     The second number is the least b such that at b, …, most bits every fact stays certified that
@@ -230,10 +173,10 @@ def kept_by_bits(weights: Weights, facts: Sequence[Fact], most: int) -> tuple[li
     >>> kept_by_bits(weights, [(0, 0, 0), (0, 1, 1)], most=4)
     ([1, 2, 2, 2, 2], 1)
     """
-    known = certify_layer(weights, facts).known
+    known = certify_layer(weights, facts, layout=layout).known
     counts, safe = [], most + 1
     for bits in range(most, -1, -1):
-        kept = set(certify_layer(weights, facts, denominator=2**bits).known)
+        kept = set(certify_layer(weights, facts, denominator=2**bits, layout=layout).known)
         counts.append(len(kept))
         if safe == bits + 1 and kept.issuperset(known):
             safe = bits

@@ -13,7 +13,8 @@ class TorchCodedLayer(nn.Module):
     """Attention of all heads at once, one residual stream, one unembedding.
 
     Everything is computed and stored in the format of the weights, but for the logits, which are
-    computed in ``logits``. ``fused`` takes torch's own attention instead of the written-out one.
+    computed in ``logits``, and the residual stream, which is added up in ``stream``. ``fused``
+    takes torch's own attention instead of the written-out one.
     """
 
     W_E: Tensor
@@ -24,12 +25,16 @@ class TorchCodedLayer(nn.Module):
     W_O: Tensor
 
     def __init__(
-        self, weights: dict[str, Tensor], logits: torch.dtype, fused: bool = False
+        self,
+        weights: dict[str, Tensor],
+        logits: torch.dtype,
+        stream: torch.dtype,
+        fused: bool = False,
     ) -> None:
         super().__init__()
         for name, tensor in weights.items():
             self.register_buffer(name, tensor)
-        self.logits, self.fused = logits, fused
+        self.logits, self.stream, self.fused = logits, stream, fused
 
     @classmethod
     def from_coded(
@@ -37,17 +42,18 @@ class TorchCodedLayer(nn.Module):
     ) -> TorchCodedLayer:
         """The layer in its own formats, bit by bit; another dtype must hold its weights."""
         kind = dtype or getattr(torch, coded.arithmetic.weights.name)
-        logits = getattr(torch, coded.arithmetic.logits.name) if dtype is None else dtype
+        names = (coded.arithmetic.logits.name, coded.arithmetic.residual.name)
+        logits, stream = (dtype or getattr(torch, name) for name in names)
         weights = {
             name: torch.from_numpy(array).to(kind) for name, array in coded.weights().items()
         }
         for name, array in coded.weights().items():
             if not bool((weights[name].double() == torch.from_numpy(array)).all()):
                 raise LemmaxError(f"{kind} does not hold the weights {name} of this layer.")
-        return cls(weights, logits, fused)
+        return cls(weights, logits, stream, fused)
 
     def residual(self, tokens: Tensor) -> Tensor:
-        """The residual stream at every position, in the format of the weights."""
+        """The residual stream at every position, in its format."""
         x = self.W_E[tokens]
         stream = x.unsqueeze(-3)  # one more axis: heads
         query, key = stream @ self.W_Q, stream @ self.W_K.transpose(-1, -2)
@@ -61,7 +67,9 @@ class TorchCodedLayer(nn.Module):
             future = torch.ones(n, n, dtype=torch.bool, device=x.device).triu(1)
             scores = (query @ key.transpose(-1, -2)).masked_fill(future, float("-inf"))
             mixed = scores.softmax(-1) @ value
-        added: Tensor = x + (mixed @ self.W_O).sum(-3)
+        added: Tensor = x.to(self.stream) + (mixed.to(self.stream) @ self.W_O.to(self.stream)).sum(
+            -3
+        )
         return added
 
     def forward(self, tokens: Tensor) -> Tensor:

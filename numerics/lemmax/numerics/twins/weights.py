@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import io
+import warnings
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from numbers import Real
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -12,8 +13,8 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.constructions.reading import regular_bytes
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import regular_bytes
 
 Weights: TypeAlias = Mapping[str, Any]
 
@@ -74,8 +75,12 @@ def _array(value: Any) -> NDArray[Any]:
     return array
 
 
-def read_weights(path: str | Path) -> dict[str, NDArray[np.float64]]:
+def read_weights(
+    path: str | Path, skip: Callable[[str], bool] = lambda name: False
+) -> dict[str, NDArray[np.float64]]:
     """The arrays of a file: ``.npz``, ``.safetensors``, or a ``state_dict`` in ``.pt``/``.pth``.
+
+    Those whose names are to be skipped are not looked at.
 
     Nothing in the file is executed; pipes, devices and files beyond 1 GB are not read.
     """
@@ -88,15 +93,30 @@ def read_weights(path: str | Path) -> dict[str, NDArray[np.float64]]:
     }.get(path.suffix)
     if reader is None:
         raise LemmaxError(f"{path}: weights are read from .npz, .safetensors, .pt or .pth.")
+    arrays = _read(path, reader)
+    return {
+        str(name): exact_floats(str(name), value)
+        for name, value in arrays.items()
+        if not skip(str(name))
+    }
+
+
+def read_npz(path: Path) -> dict[str, NDArray[Any]]:
+    """The arrays of a ``.npz`` file as they are, texts among them, read with the same care."""
+    return _read(path, _read_npz)
+
+
+def _read(path: Path, reader: Callable[[bytes], dict[str, Any]]) -> dict[str, Any]:
     data = regular_bytes(path, LARGEST_FILE)
     try:
         _refuse_bombs(path, data)
-        arrays = dict(reader(data))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # the file is refused or read: one sentence or none
+            return dict(reader(data))
     except LemmaxError:
         raise
     except Exception:  # each library has errors of its own for a damaged file
         raise LemmaxError(f"{path} is damaged, or not a {path.suffix} file of arrays.") from None
-    return {str(name): exact_floats(str(name), value) for name, value in arrays.items()}
 
 
 def _refuse_bombs(path: Path, data: bytes) -> None:

@@ -1,5 +1,6 @@
-/* What rests on what: a layered drawing of the claims, made in the page from the data in it.
-   graph.html#wong/proposition-3.6 shows one claim with everything it rests on. */
+/* What rests on what: a layered drawing of the claims, made in the page from the data in it. It opens
+   on one paper, whole; graph.html#paper=dana shows another, graph.html#all every claim, and
+   graph.html#wong/proposition-3.6 one claim with everything it rests on. */
 "use strict";
 (() => {
   const source = document.getElementById("lx-graph-data");
@@ -10,7 +11,26 @@
   const status = document.querySelector(".lx-graph-status");
   const form = document.querySelector(".lx-graph-form");
   const SVG = "http://www.w3.org/2000/svg";
-  const BOX = { width: 200, height: 46, across: 66, down: 12, margin: 16 };
+  const BOX = { width: 184, line: 15, pad: 12, across: 38, down: 8, margin: 12 };
+  const LARGEST = 1.1; // a few boxes are not blown up
+  const papers = Object.keys(data.papers);
+
+  /* Words are measured, so that no label is cut off: a box is as high as its lines. */
+  const pen = document.createElement("canvas").getContext("2d");
+  pen.font = `12px ${getComputedStyle(document.body).fontFamily}`;
+  function lines(text) {
+    const out = [""];
+    for (const word of text.split(" ")) {
+      const longer = out[out.length - 1] ? `${out[out.length - 1]} ${word}` : word;
+      if (pen.measureText(longer).width > BOX.width - 36 && out[out.length - 1]) out.push(word);
+      else out[out.length - 1] = longer;
+    }
+    return out;
+  }
+  for (const claim of claims.values()) {
+    claim.lines = lines(claim.title);
+    claim.height = Math.max(2, claim.lines.length) * BOX.line + BOX.pad;
+  }
 
   function ancestors(id) {
     const seen = new Set([id]);
@@ -67,30 +87,58 @@
       }
       number();
     }
-    const tallest = Math.max(1, ...layers.map((l) => l.length));
-    const row = BOX.height + BOX.down;
-    const column = BOX.width + BOX.across;
-    const position = new Map();
-    layers.forEach((layer, x) =>
-      layer.forEach((id, y) =>
-        position.set(id, [
-          BOX.margin + x * column,
-          BOX.margin + (y + (tallest - layer.length) / 2) * row,
-        ])
-      )
-    );
-    let width = Math.max(1, layers.length) * column - BOX.across + 2 * BOX.margin;
-    let height = (layers.length ? tallest * row : 0) + 2 * BOX.margin;
-    const perRow = Math.max(1, Math.floor((width - 2 * BOX.margin + 12) / (BOX.width + 12)));
-    alone.forEach((id, i) =>
-      position.set(id, [
-        BOX.margin + (i % perRow) * (BOX.width + 12),
-        height + Math.floor(i / perRow) * row,
-      ])
-    );
-    if (alone.length) height += Math.ceil(alone.length / perRow) * row + BOX.margin;
-    return { position, width, height, uses, tallest };
+    return { ...best(layers, alone), uses };
   }
+
+  /* A tall layer becomes several columns: as many as make the boxes largest on this screen. */
+  function best(layers, alone) {
+    const tallest = Math.max(1, layers.length ? 0 : alone.length, ...layers.map((l) => l.length));
+    let chosen = null;
+    for (let rows = Math.min(3, tallest); rows <= tallest; rows++) {
+      const made = columns(layers, alone, rows);
+      made.scale = Math.min(holder.clientWidth / made.width, room() / made.height);
+      if (!chosen || made.scale > chosen.scale) chosen = made;
+    }
+    return chosen;
+  }
+
+  function columns(layers, alone, rows) {
+    const stacks = [];
+    for (const layer of layers) {
+      const parts = Math.max(1, Math.ceil(layer.length / rows));
+      const size = Math.ceil(layer.length / parts);
+      for (let i = 0; i < parts; i++) stacks.push(layer.slice(i * size, (i + 1) * size));
+    }
+    // What is linked to nothing fills the columns from below, where there is room.
+    const below = stacks.map(() => []);
+    if (!stacks.length) stacks.push([]), below.push([]);
+    const tall = (stack) => stack.reduce((sum, id) => sum + claims.get(id).height + BOX.down, 0);
+    const high = (x) => tall(stacks[x]) + tall(below[x]);
+    for (const id of alone) {
+      const fits = Math.ceil(alone.length / rows);
+      while (below.length < fits && !layers.length) stacks.push([]), below.push([]);
+      const x = below.map((_, i) => i).reduce((low, i) => (high(i) < high(low) ? i : low));
+      below[x].push(id);
+    }
+    const inner = Math.max(...stacks.map((_, x) => high(x)));
+    const position = new Map();
+    stacks.forEach((stack, x) => {
+      let y = BOX.margin + (inner - high(x)) / 2;
+      const across = BOX.margin + x * (BOX.width + BOX.across);
+      const put = (id) => {
+        position.set(id, [across, y]);
+        y += claims.get(id).height + BOX.down;
+      };
+      stack.forEach(put);
+      y = BOX.margin + inner - tall(below[x]);
+      below[x].forEach(put);
+    });
+    const width = stacks.length * (BOX.width + BOX.across) - BOX.across + 2 * BOX.margin;
+    return { position, width, height: inner + 2 * BOX.margin - BOX.down };
+  }
+
+  const full = () => document.fullscreenElement === holder;
+  const room = () => (full() ? window.innerHeight : Math.max(240, Math.min(window.innerHeight * 0.78, 900)));
 
   function element(name, attributes, parent, text) {
     const made = document.createElementNS(SVG, name);
@@ -100,34 +148,107 @@
     return made;
   }
 
-  function lines(text) {
-    const words = text.split(" ");
-    const out = [""];
-    for (const word of words) {
-      const last = out[out.length - 1];
-      if ((last + " " + word).length > 25 && last) out.push(word);
-      else out[out.length - 1] = last ? `${last} ${word}` : word;
-    }
-    if (out.length > 2) out[1] += " …";
-    return out.slice(0, 2).map((l) => (l.length > 26 ? l.slice(0, 24) + "…" : l));
-  }
+  /* What is seen of the drawing, in its own units; zooming and panning change nothing else. */
+  let whole = { x: 0, y: 0, width: 1, height: 1 };
+  let view = { ...whole };
 
-  function draw(ids, focus) {
-    const { position, width, height, uses } = layout(ids);
-    const svg = element("svg", {
-      viewBox: `0 0 ${width} ${height}`,
+  function look(next) {
+    const svg = holder.querySelector("svg");
+    const width = Math.min(whole.width, Math.max(whole.width / 12, next.width));
+    const height = width * (whole.height / whole.width);
+    const inside = (at, size, from, all) => Math.min(from + all - size, Math.max(from, at));
+    view = {
+      x: inside(next.x, width, whole.x, whole.width),
+      y: inside(next.y, height, whole.y, whole.height),
       width,
       height,
-      role: "list",
-      "aria-label": focus ? `What ${focus} rests on` : "All claims",
-    });
+    };
+    svg.setAttribute("viewBox", `${view.x} ${view.y} ${view.width} ${view.height}`);
+    holder.classList.toggle("lx-near", view.width < whole.width);
+  }
+
+  function zoom(factor, at = [view.x + view.width / 2, view.y + view.height / 2]) {
+    const width = Math.min(whole.width, Math.max(whole.width / 12, view.width / factor));
+    const kept = width / view.width;
+    look({ x: at[0] - (at[0] - view.x) * kept, y: at[1] - (at[1] - view.y) * kept, width });
+  }
+
+  const pan = (dx, dy) => look({ ...view, x: view.x + dx * view.width, y: view.y + dy * view.height });
+
+  function place(event) {
+    const box = holder.getBoundingClientRect();
+    return [
+      view.x + ((event.clientX - box.left) / box.width) * view.width,
+      view.y + ((event.clientY - box.top) / box.height) * view.height,
+    ];
+  }
+
+  /* The mouse drags, and its wheel zooms while the graph has the focus or Ctrl is held; two fingers
+     zoom, one pans what is larger than the screen. A drag opens no page. */
+  const fingers = new Map();
+  let moved = 0;
+  holder.addEventListener("pointerdown", (event) => {
+    if (event.button) return;
+    if (!fingers.size) moved = 0;
+    fingers.set(event.pointerId, place(event));
+  });
+  holder.addEventListener("pointermove", (event) => {
+    const before = fingers.get(event.pointerId);
+    if (!before) return;
+    const now = place(event);
+    if (fingers.size === 2) {
+      const [other] = [...fingers].filter(([id]) => id !== event.pointerId).map(([, at]) => at);
+      const apart = (p) => Math.hypot(p[0] - other[0], p[1] - other[1]);
+      if (apart(before) > 1) zoom(apart(now) / apart(before), other);
+      fingers.set(event.pointerId, place(event));
+      moved = 99;
+      return;
+    }
+    moved += Math.hypot(event.movementX, event.movementY);
+    if (moved < 5) return;
+    if (!holder.hasPointerCapture(event.pointerId)) holder.setPointerCapture(event.pointerId);
+    look({ ...view, x: view.x + before[0] - now[0], y: view.y + before[1] - now[1] });
+  });
+  for (const kind of ["pointerup", "pointercancel", "pointerleave"]) {
+    holder.addEventListener(kind, (event) => fingers.delete(event.pointerId));
+  }
+  holder.addEventListener("dragstart", (event) => event.preventDefault());
+  holder.addEventListener("click", (event) => moved >= 5 && event.preventDefault(), true);
+  holder.addEventListener(
+    "wheel",
+    (event) => {
+      if (!event.ctrlKey && !holder.contains(document.activeElement)) return;
+      event.preventDefault();
+      zoom(Math.exp(-event.deltaY / 400), place(event));
+    },
+    { passive: false }
+  );
+  const KEYS = {
+    "+": () => zoom(1.3),
+    "=": () => zoom(1.3),
+    "-": () => zoom(1 / 1.3),
+    0: () => look(whole),
+    ArrowLeft: () => pan(-0.15, 0),
+    ArrowRight: () => pan(0.15, 0),
+    ArrowUp: () => pan(0, -0.15),
+    ArrowDown: () => pan(0, 0.15),
+  };
+  holder.addEventListener("keydown", (event) => {
+    if (event.ctrlKey || event.metaKey || event.altKey || !KEYS[event.key]) return;
+    event.preventDefault();
+    KEYS[event.key]();
+  });
+
+  function draw(ids, focus, told) {
+    const { position, width, height, uses, scale } = layout(ids);
+    const svg = element("svg", { role: "list", "aria-label": told });
     const edges = element("g", { class: "lx-edges", "aria-hidden": "true" }, svg);
     uses.forEach((list, id) => {
       const [x2, y2] = position.get(id);
       for (const used of list) {
         const [x1, y1] = position.get(used);
-        const from = [x1 + BOX.width, y1 + BOX.height / 2];
-        const to = [x2, y2 + BOX.height / 2];
+        const from = [x1 + BOX.width, y1 + claims.get(used).height / 2];
+        const to = [x2, y2 + claims.get(id).height / 2];
         const bend = Math.max(30, (to[0] - from[0]) / 2);
         element(
           "path",
@@ -160,11 +281,13 @@
         item
       );
       element("title", {}, anchor, `${id}: ${claim.title} (${claim.verdict})`);
-      element("rect", { width: BOX.width, height: BOX.height, rx: 7 }, anchor);
-      element("text", { x: 10, y: 28, class: "lx-sign" }, anchor, data.signs[claim.verdict] || "");
-      const text = lines(claim.title);
-      text.forEach((line, i) =>
-        element("text", { x: 28, y: text.length === 1 ? 28 : 20 + 15 * i }, anchor, line)
+      element("rect", { width: BOX.width, height: claim.height, rx: 7 }, anchor);
+      const middle = claim.height / 2 + 4.5;
+      const sign = { x: 9, y: middle, class: "lx-sign", "aria-hidden": "true" };
+      element("text", sign, anchor, data.signs[claim.verdict] || "");
+      const top = middle - ((claim.lines.length - 1) * BOX.line) / 2;
+      claim.lines.forEach((line, i) =>
+        element("text", { x: 28, y: top + BOX.line * i }, anchor, `${line} `)
       );
       const light = (on) => () =>
         edges
@@ -175,32 +298,56 @@
       anchor.addEventListener("mouseenter", light(true));
       anchor.addEventListener("mouseleave", light(false));
       anchor.addEventListener("focus", light(true));
+      anchor.addEventListener("focus", () => {
+        const seen =
+          x >= view.x &&
+          y >= view.y &&
+          x + BOX.width <= view.x + view.width &&
+          y + claim.height <= view.y + view.height;
+        if (!seen) look({ ...view, x: x + BOX.width / 2 - view.width / 2, y: y - view.height / 2 });
+        holder.scrollTo(0, 0); // the browser scrolls what only the view may move
+      });
       anchor.addEventListener("blur", light(false));
     }
     holder.replaceChildren(svg);
-    const target = focus && svg.querySelector(".lx-focus");
-    if (target) {
-      const [x, y] = position.get(focus);
-      holder.scrollTo(x - holder.clientWidth + BOX.width + 40, y - holder.clientHeight / 2);
-    }
+    const drawn = Math.min(LARGEST, scale);
+    holder.style.height = full() ? "100%" : `${Math.min(room(), height * drawn)}px`;
+    const size = { width: holder.clientWidth / drawn, height: holder.clientHeight / drawn };
+    whole = { x: (width - size.width) / 2, y: (height - size.height) / 2, ...size };
+    look(whole);
+  }
+
+  /* A paper, with the claims of other papers that its own rest on or are repaired by. */
+  function paper(key) {
+    const own = data.claims.filter((c) => c.paper === key);
+    return new Set(own.flatMap((c) => [c.id, ...c.uses]));
   }
 
   function show() {
     const asked = decodeURIComponent(location.hash.slice(1));
     const focus = claims.has(asked) ? asked : null;
+    const named = new URLSearchParams(asked).get("paper");
+    const key = asked === "all" ? "" : papers.includes(named) ? named : papers[0];
     form.elements.focus.value = focus || "";
+    form.elements.paper.value = focus ? claims.get(focus).paper : key;
     const definitions = form.elements.definitions.checked;
-    const pool = focus ? ancestors(focus) : new Set(claims.keys());
+    const pool = focus ? ancestors(focus) : key ? paper(key) : new Set(claims.keys());
     const ids = [...pool].filter(
       (id) => definitions || id === focus || claims.get(id).verdict !== "definition"
     );
-    draw(ids, focus);
+    const about = focus ? `What ${focus} rests on` : key ? `The claims of ${data.papers[key]}` : "All claims";
+    draw(ids, focus, about);
     const hidden = pool.size - ids.length;
     const rest = hidden ? ` (${hidden} ${hidden === 1 ? "definition" : "definitions"} not shown)` : "";
+    const own = ids.filter((id) => claims.get(id).paper === key).length;
+    const beside = ids.length - own;
     status.textContent = focus
       ? `${claims.get(focus).title}: rests on ${pool.size - 1 || "no"} other${pool.size === 2 ? "" : "s"}${rest}.`
-      : `${ids.length} claims${rest}. Boxes on the right rest on those on the left.`;
-    if (asked && !focus && !document.getElementById(asked)) {
+      : key
+        ? `${data.papers[key]}: ${own} claims${beside ? ` and ${beside} of others that they rest on` : ""}${rest}.`
+        : `${ids.length} claims${rest}. Boxes on the right rest on those on the left.`;
+    const known = !asked || focus || asked === "all" || asked.includes("=");
+    if (!known && !document.getElementById(asked)) {
       status.textContent = `There is no claim ${asked}. ${status.textContent}`;
     }
   }
@@ -212,13 +359,27 @@
   });
   form.addEventListener("change", (event) => {
     if (event.target.name === "definitions") show();
+    else if (event.target.name === "paper") {
+      location.hash = event.target.value ? `paper=${event.target.value}` : "all";
+    }
     else if (claims.has(event.target.value)) location.hash = event.target.value;
   });
   form.addEventListener("reset", (event) => {
     event.preventDefault();
     form.elements.definitions.checked = false;
-    history.replaceState(null, "", location.pathname + location.search);
+    location.hash = "all";
     show();
+  });
+  for (const [name, act] of Object.entries({ nearer: "+", farther: "-", fit: 0 })) {
+    form.elements[name].addEventListener("click", KEYS[act]);
+  }
+  form.elements.screen.hidden = !document.fullscreenEnabled;
+  form.elements.screen.addEventListener("click", () => holder.requestFullscreen());
+  document.addEventListener("fullscreenchange", show);
+  let width = holder.clientWidth;
+  window.addEventListener("resize", () => {
+    if (holder.clientWidth !== width) show(); // on a phone the height changes while one scrolls
+    width = holder.clientWidth;
   });
   window.addEventListener("hashchange", show);
   show();

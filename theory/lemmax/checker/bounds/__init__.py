@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
 from ..tensors import Bound, Integral
-from . import flattenings, pencils, spans
+from . import algebras, flattenings, joint, pencils, spans
 
 
 class Rule(NamedTuple):
@@ -31,5 +31,8 @@ RULES: dict[str, Rule] = {
     "quadrics": Rule("mode prime minors", True, spans.by_quadrics),
     "quadric-pencil": Rule("mode prime minors kernel pencil", True, spans.by_quadric_pencil),
     "contraction": Rule("mode columns functional basis prime", True, spans.by_contraction),
+    "joint": Rule("mode columns first second levels maps prime", False, joint.by_joint),
+    "radical": Rule("unit prime ideal kept map", False, algebras.by_radical),
+    "algebra": Rule("unit prime element factors", True, algebras.by_algebra),
     "square": Rule("mode form minors weights prime", True, spans.by_square),
 }

@@ -14,11 +14,12 @@ from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from ..files import contents
-from ..limits import LIMITS, keep, refuse, spend
+from ..limits import LIMITS, brief, keep, refuse, spend
 from ..reading import fields, integer
 
 _FOLDER: contextvars.ContextVar[str | None] = contextvars.ContextVar("folder", default=None)
-_CODES = {"BF16": ("H", 2), "F16": ("H", 2), "F32": ("I", 4), "I32": ("i", 4), "U8": ("B", 1)}
+_FLOATS = {"BF16": ("H", 2), "F16": ("H", 2), "F32": ("I", 4), "F64": ("Q", 8)}
+_CODES = _FLOATS | {"I32": ("i", 4), "U8": ("B", 1)}
 NAMES = {"BF16": "bfloat16", "F16": "float16", "F32": "float32"}
 
 
@@ -40,8 +41,11 @@ def beside(path: str | os.PathLike[str]) -> Iterator[None]:
         _FOLDER.reset(before)
 
 
-def tables(value: object, names: str) -> dict[str, Table]:
-    """The named arrays, inside the certificate as base64 or in a file of known digest beside it."""
+def tables(value: object, names: str | None = None) -> dict[str, Table]:
+    """The arrays, inside the certificate as base64 or in a file of known digest beside it.
+
+    They have exactly the names that are given, if any are.
+    """
     data = _inside(value) if type(value) is dict and "base64" in value else _outside(value)
     keep("The arrays", len(data) // 20)
     spend("The arrays", len(data) // 8)
@@ -79,7 +83,7 @@ def _outside(value: object) -> bytes:
     return content
 
 
-def _parsed(data: bytes, names: str) -> dict[str, Table]:
+def _parsed(data: bytes, names: str | None) -> dict[str, Table]:
     size = int.from_bytes(data[:8], "little")
     if len(data) < 8 or size > min(len(data) - 8, 100_000):
         refuse("The arrays", "have no header")
@@ -87,23 +91,32 @@ def _parsed(data: bytes, names: str) -> dict[str, Table]:
         header: Any = json.loads(data[8 : 8 + size])
     except (ValueError, RecursionError):
         refuse("The arrays", "have no header")
+    if names is not None or type(header) is not dict:
+        fields(header, "The header of the arrays", names or "")
     found, start = {}, 8 + size
-    for name, entry in fields(header, "The header of the arrays", names).items():
-        entry = fields(entry, f"The entry {name}", "dtype shape data_offsets")
+    for name, entry in header.items():
+        entry = fields(entry, f"The entry {brief(name)}", "dtype shape data_offsets")
         kind, shape, ends = entry["dtype"], entry["shape"], entry["data_offsets"]
-        if kind not in _CODES or type(shape) is not list or type(ends) is not list:
-            refuse(f"The entry {name}", "is not an array of a known type")
-        sizes = tuple(integer(n, f"The shape of {name}", 2**31) for n in shape)
-        low, high = [integer(n, f"The place of {name}") for n in ends] if len(ends) == 2 else (1, 0)
+        if (
+            type(kind) is not str
+            or kind not in _CODES
+            or type(shape) is not list
+            or type(ends) is not list
+        ):
+            refuse(f"The entry {brief(name)}", "is not an array of a known type")
+        sizes = tuple(integer(n, f"The shape of {brief(name)}", 2**31) for n in shape)
+        low, high = (
+            [integer(n, f"The place of {brief(name)}") for n in ends] if len(ends) == 2 else (1, 0)
+        )
         code, width = _CODES[kind]
         count = width
         for n in sizes:
             count *= n
         if high - low != count or start + high > len(data):
-            refuse(f"The entry {name}", "does not fit its shape")
+            refuse(f"The entry {brief(name)}", "does not fit its shape")
         entries = array(code)
         if entries.itemsize != width:
-            refuse(f"The entry {name}", "cannot be read on this machine")
+            refuse(f"The entry {brief(name)}", "cannot be read on this machine")
         entries.frombytes(data[start + low : start + high])
         if sys.byteorder == "big":
             entries.byteswap()

@@ -9,7 +9,7 @@ from ..steps import Step
 from .arrays import Table
 from .floats import ONE, SHIFT, Format, exponent, length, trailing, values
 
-FAMILIES = ("integers", "one-rounding", "octaves", "lattice", "envelope", "joined")
+FAMILIES = ("integers", "one-rounding", "octaves", "lattice", "envelope", "joined", "unmarked")
 """Sets of codes, each with a theorem that computed logits keep their order."""
 
 
@@ -21,6 +21,15 @@ class Layout(NamedTuple):
     hot: list[int | None]
     markers: list[int]
 
+    def intercepts(self, family: str) -> tuple[list[int], list[int]]:
+        """Where the first and the second part of |c|^2 stand: on one of these at each predicate."""
+        hot = [j for j in self.hot if j is not None]
+        if family == "unmarked":
+            return hot, self.markers
+        if len(self.markers) > 1:
+            return self.markers[:1], self.markers[1:2]
+        return self.markers, hot if len(hot) == len(self.hot) else []
+
 
 class Layer(NamedTuple):
     """The arrays of a certificate and what it says of them."""
@@ -28,6 +37,7 @@ class Layer(NamedTuple):
     weights: Format
     sums: Format
     logits: Format
+    residual: Format
     family: str
     m: int
     factor: int
@@ -54,11 +64,11 @@ class Codes:
         self.rows = [W_U[j * size : (j + 1) * size] for j in range(place.width)]
         self.value = values(W_U, layer.weights, "W_U")
         self.points = [self.row(j) for j in place.outputs]
-        # the second intercept stands on the second marker, or on the hot coordinate that each has
-        low = place.markers[1] if len(place.markers) > 1 else place.hot[0]
-        self.hi = [scale * x for x in self.row(place.markers[0])]
-        self.low = low
-        self.lo = [0] * len(known) if low is None else self.row(low)
+        self.first, self.second = place.intercepts(layer.family)
+        self.hi = [scale * x for x in self.row(self.first[0])]
+        self.lo = self.row(self.second[0]) if self.second else [0] * len(known)
+        if layer.family == "unmarked":
+            self.lo = [scale * x for x in self.lo]
 
     def row(self, j: int) -> list[int]:
         """The entries of one coordinate of W_U at the values."""
@@ -67,14 +77,14 @@ class Codes:
     def columns(self) -> Step:
         """Each column is 2c on the outputs and -|c|^2 on the markers, times the factor."""
         place, layer = self.layer.layout, self.layer
-        hot = set() if self.low in (None, *place.markers) else {*filter(None, place.hot)}
-        used = {*place.outputs, *place.markers, *hot}
+        used = {*place.outputs, *place.markers, *self.first, *self.second}
         for j in range(place.width):
             words = list(map(self.rows[j].__getitem__, self.known))
             if j not in used and any(words):
                 return Step(False, f"coordinate {j} of W_U is not zero at the values")
-            if j in hot and self.row(j) != self.lo:
-                return Step(False, "the hot coordinates of W_U differ")
+        for part in (self.first, self.second):
+            if any(self.row(j) != self.row(part[0]) for j in part[1:]):
+                return Step(False, "the coordinates of W_U that hold |c|^2 differ")
         four = 4 * layer.factor << SHIFT
         for v, (hi, lo, *c) in enumerate(zip(self.hi, self.lo, *self.points, strict=True)):
             if sum(x * x for x in c) != -four * (hi + lo):
@@ -83,13 +93,13 @@ class Codes:
 
     def others(self) -> Step:
         """Tokens that are no values have the logit 0, or -1 times the factor."""
-        z, unit = self.layer.layout.markers[0], self.layer.factor << SHIFT
+        unit = self.layer.factor << SHIFT
         outside = sorted(set(range(self.layer.size)) - set(self.known))
         for j, row in enumerate(self.rows):
             words = set(map(row.__getitem__, outside))
             found = {self.value[w] for w in words}
-            allowed = {0, -unit // self.scale} if j == z else {0}
-            if self.layer.family in ("integers", "joined") and j == z:
+            allowed = {0, -unit // self.scale} if j in self.first else {0}
+            if self.layer.family in ("integers", "joined", "unmarked") and j in self.first:
                 allowed = {-unit // self.scale}
             if not found <= allowed:
                 return Step(False, "a token that is no value has a column of its own")
@@ -107,6 +117,7 @@ class Codes:
         ok, text = {
             "integers": self.integers,
             "joined": self.integers,
+            "unmarked": self.integers,
             "one-rounding": self.one_rounding,
             "octaves": self.octaves,
             "lattice": self.lattice,
@@ -220,7 +231,8 @@ class Codes:
         held = values(self.layer.arrays["W_E"].entries, self.layer.weights, "W_E").values()
         reach = double * self.layer.m * max(ONE, max(held), -min(held))
         apart = min((trailing(x) for c in self.points for x in c if x), default=SHIFT)
-        reach *= 2 if self.layer.family == "joined" else 1  # heads read two tokens with blocks
+        two = self.layer.family in ("joined", "unmarked")  # heads read two tokens with blocks
+        reach *= 2 if two else 1
         return 2 * (len(self.layer.queries) + 1) * reach, 1 << (apart + self.gain * 23 // 16)
 
     def real(self) -> Step:
@@ -233,7 +245,7 @@ class Codes:
     def probability(self, tau: Fraction) -> Step:
         """Logits of integer codes differ by factor (1 - 2^-16) at least, and e^-x < 2^(-23x/16)."""
         off, apart = self.off()
-        if self.layer.family not in ("integers", "joined") or off << 16 > apart:
+        if self.layer.family not in ("integers", "joined", "unmarked") or off << 16 > apart:
             return Step(False, "only integer codes have margins for a probability")
         power = 23 * self.layer.factor * 65535 // (16 * 65536)
         if Fraction(self.layer.size, 1 << power) > 1 / tau - 1:

@@ -32,15 +32,14 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
 def answers(net: Transformer, t: Sequence[int], g: int) -> bool | None:
     """Whether g has the strictly largest logit after the sequence t; None: not decided."""
     keys, moved, W_U, scale = net.keys(t), net.values, net.W_U, net.value_scale
-    scores = [net.fractions(row) for row in net.scores(t, keys)]
-    d, tokens = len(W_U), len(W_U[0])
+    scores, d, tokens = net.scores(t, keys), len(W_U), len(W_U[0])
     long = max([keys.bits + scale.bit_length(), *(M.bits + 1 for part in moved for M in part)])
     for bits in precisions():
         spend("The forward pass", 6 * (len(moved) * len(t) + 1) * d, long, 2 * bits)
         center = [x * scale << bits + 1 for x in keys[-1]]
         radius = [0] * d
         for (of_tokens, of_positions), row in zip(moved, scores, strict=True):
-            bounds = weights(row, net.layer.unit, bits)
+            bounds = weights(row, net.score_scale, net.layer.unit, bits)
             low, high = (sum(w[i] for w in bounds) for i in (0, 1))
             for s, (a, b) in enumerate(bounds):
                 a, b = (a << bits) // high, -((-b << bits) // low)

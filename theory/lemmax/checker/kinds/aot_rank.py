@@ -1,11 +1,10 @@
 """The rank of what attention gives the output matrices of an attention-only transformer."""
 
-import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..arithmetic import Table, residues, softmax_mod, times_mod
-from ..limits import refuse, spend
+from ..arithmetic import Table, lowest, residues, softmax_mod, times_mod
+from ..limits import refuse
 from ..reading import choice, fields, integer, items, whole
 from ..steps import Step, check_minor, minor_of
 from ..transformers import Transformer
@@ -26,12 +25,8 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     p, rows, columns = minor_of(data, len(net.inputs), width)
     least, point = integer(data["at_least"], "at_least", width + 1), whole(data["point"], "point")
     keys = [net.keys(net.inputs[i]) for i in rows]
-    scores = [net.scores(net.inputs[i], x) for i, x in zip(rows, keys, strict=True)]
-    flat = [s for row in scores for head in row for s in head]
-    long = max(map(int.bit_length, flat), default=0)
-    spend("The attention scores", 6 * len(flat), long, net.score_scale.bit_length())
-    common = math.gcd(net.score_scale, *flat)
-    q = net.score_scale // common
+    pairs = zip(rows, keys, strict=True)
+    scores, q = lowest([net.scores(net.inputs[i], x) for i, x in pairs], net.score_scale)
     if not 2 <= point < p or (unit == "ln2" and (point, q) != (2, 1)):
         refuse("point", "must be in 2..prime-1; in unit ln2 it is 2 and the scores are integers")
     # weights are known mod p only, so p may divide no denominator that they are multiplied with
@@ -44,7 +39,7 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         X = Table([[v * inverse % p for v in key] for key in x])
         entries = [] if kind == "A" else list(X[-1])
         for V, exponents in zip(W_V, row, strict=True):
-            theta = softmax_mod([s // common for s in exponents], point, p)
+            theta = softmax_mod(exponents, point, p)
             if theta is None:
                 yield Step(False, f"a normalising sum is zero mod {p}")
                 return

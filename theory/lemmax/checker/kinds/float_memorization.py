@@ -16,7 +16,7 @@ from array import array
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ..coded import joined
+from ..coded import joined, unmarked
 from ..coded.arrays import NAMES, Table, tables
 from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
 from ..coded.envelopes import Envelope
@@ -45,8 +45,9 @@ def layout(heads: int, m: int, intercepts: int, shared: int | None) -> Layout:
 
 
 def read(data: Mapping[str, Any]) -> Layer:
-    arithmetic = fields(data["arithmetic"], "arithmetic", "weights accumulate logits")
-    names = ("weights", "accumulate", "logits")
+    wide = type(data["arithmetic"]) is dict and "residual" in data["arithmetic"]
+    names = ("weights", "accumulate", "logits", *["residual"] * wide)
+    arithmetic = fields(data["arithmetic"], "arithmetic", " ".join(names))
     forms = {name: FORMATS[choice(arithmetic[name], name, tuple(FORMATS))] for name in names}
     names_of_code = "family coordinates intercepts factor"
     lines = type(data["code"]) is dict and data["code"].get("family") == "envelope"
@@ -70,7 +71,12 @@ def read(data: Mapping[str, Any]) -> Layer:
         refuse("queries", "must not be empty")
     family = choice(code["family"], "code.family", FAMILIES)
     both = family == "joined"  # predicates may be subjects
-    place = joined.layout(heads, m) if both else layout(heads, m, intercepts, shared)
+    if family == "unmarked":
+        if heads < 3 or m < 2 or intercepts != 2:
+            refuse("code", "without markers needs three heads, two coordinates and two intercepts")
+        place = unmarked.layout(heads, m)
+    else:
+        place = joined.layout(heads, m) if both else layout(heads, m, intercepts, shared)
     size, d = (*arrays["W_E"].shape, 0)[0], place.width
     shapes = {
         "W_E": (size, d),
@@ -90,8 +96,11 @@ def read(data: Mapping[str, Any]) -> Layer:
     if arrays["facts"].kind != "I32" or arrays["queries"].kind != "I32":
         refuse("facts and queries", "must be integers")
     tokens(arrays["tokens"], size)
-    weights, sums, logits = (forms[name] for name in names)
-    return Layer(weights, sums, logits, family, m, factor, place, arrays, queries, shared or 0)
+    weights, sums, logits, *stream = (forms[name] for name in names)
+    residual = stream[0] if stream else weights
+    return Layer(
+        weights, sums, logits, residual, family, m, factor, place, arrays, queries, shared or 0
+    )
 
 
 def tokens(table: Table, size: int) -> None:
@@ -115,11 +124,9 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     if tau is not None and not 0 < tau < 1:
         refuse("tau", "must lie strictly between 0 and 1")
     layer = read(data)
-    if (
-        layer.weights.significand > layer.sums.significand
-        or layer.weights.greatest > layer.sums.greatest
-    ):
-        refuse("accumulate", "must hold the weights")
+    for where, form in (("accumulate", layer.sums), ("residual", layer.residual)):
+        if layer.weights.significand > form.significand or layer.weights.greatest > form.greatest:
+            refuse(where, "must hold the weights")
     spend("The weights", sum(2 * len(table.entries) for table in layer.arrays.values()))
     yield named(layer)
     if layer.family == "joined":
@@ -127,6 +134,10 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         yield joined.held(layer)
         scale = 1
         gain, step = joined.heads(layer)
+    elif layer.family == "unmarked":
+        scale, step = unmarked.predicates(layer)
+        yield step
+        gain, step = unmarked.heads(layer, max(1, scale))
     else:
         scale, step = predicates(layer)
         yield step

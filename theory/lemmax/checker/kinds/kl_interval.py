@@ -17,7 +17,11 @@ BITS = 96
 
 
 def check(data: Mapping[str, Any]) -> Iterator[Step]:
-    """lower <= inf over W (N × d) and E of Σ_t p_t KL(π_t || softmax(W E_t)) <= upper."""
+    """lower <= inf over W (N × d) and E of Σ_t p_t KL(π_t || softmax(W E_t)) <= upper.
+
+    If the lower end has "dual" instead of "blocks", the infimum is that over E alone, for the W of
+    the upper end: distributions q_t with Wᵀq_t = Wᵀπ_t, whose entropies Gibbs' inequality compares.
+    """
     fields(data, "The certificate", "prior table d lower upper")
     prior, table = distribution(data)
     d, n, total, gain = integer(data["d"], "d", 1001), len(table[0]), 0, 0
@@ -34,7 +38,16 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
         total += math.ceil(p * (high + linear))
     ok = total <= bound * (1 << BITS)
     yield Step(ok, f"the divergence of the encoder is {'' if ok else 'not '}at most {brief(bound)}")
-    value = number(fields(lower, "lower", "value blocks")["value"], "lower.value")
+    given = type(lower) is dict and "dual" in lower
+    fields(lower, "lower", "value dual" if given else "value blocks")
+    value = number(lower["value"], "lower.value")
+    if given:
+        Q = matrix(lower["dual"], "lower.dual", len(table), n)
+        gain = gained(prior, table, Q, W)
+        ok = value * (1 << BITS) <= max(gain, 0)
+        shown = f"is {'' if ok else 'not shown to be '}at least {brief(value)}"
+        yield Step(ok, f"for this W the infimum over E {shown}")
+        return
     blocks = [fields(b, "A block", "tokens nodes") for b in items(lower["blocks"], "blocks", 0)]
     places = [indices(block["tokens"], "block.tokens", n) for block in blocks]
     used = [j for place in places for j in place]
@@ -62,6 +75,21 @@ def short(rows: Sequence[Sequence[Fraction]], where: str) -> None:
         refuse(where, "has more than 8192 bits")
     for row in rows:  # what it takes to add, to compare and to multiply the numbers of a row
         spend(where, 40 * len(row), height(row) * len(row), height(row))
+
+
+def gained(prior: Sequence[Fraction], table: Matrix, Q: Matrix, W: Matrix) -> int:
+    """A lower bound, times 2^BITS, of Σ p_t (Ent(q_t) - Ent(π_t)); undecided if q is unfit."""
+    short(Q, "A dual probability")
+    if any(min(q) < 0 or sum(q) != 1 for q in Q):
+        refuse("lower.dual", "must have probabilities that sum to one")
+    if product(Q, W) != product(table, W):
+        raise Undecided("a dual distribution has other moments than the table")
+    gain = 0
+    for p, row, q in zip(prior, table, Q, strict=True):
+        bits = height((*row, *q))
+        spend("The entropies", 120 * len(row), bits, bits)
+        gain += math.floor(p * (x_log_x(row, BITS)[0] - x_log_x(q, BITS)[1]))
+    return gain
 
 
 def dual_bound(prior: Sequence[Fraction], table: list[list[Fraction]], nodes: Sequence[Any]) -> int:

@@ -6,9 +6,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from ..arithmetic import bits_of, classes, cleared, integer_rank, rank, representatives, subsets
-from ..contexts import dependencies
-from ..limits import foresee, refuse, spend
+from ..arithmetic import (
+    bits_of,
+    classes,
+    cleared,
+    eliminated,
+    integer_rank,
+    rank,
+    representatives,
+    subsets,
+)
+from ..limits import foresee, keep, refuse, spend
 from ..reading import Matrix, fields, indices, integer, matrix, prime, variant
 from ..steps import Step
 
@@ -44,6 +52,13 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     else:
         ok = len(subset) == k + 1 and rank([M[i] for i in subset]) <= k
         yield Step(ok, f"{len(subset)} vectors are {'' if ok else 'not known to be '}dependent")
+
+
+def dependencies(rows: Sequence[Sequence[int]], p: int) -> list[list[int]]:
+    """A basis of the λ with λ · rows = 0 mod p: eliminate (rows | identity)."""
+    keep("The dependencies", len(rows) * (len(rows) + len(rows[0])), p.bit_length())
+    with_unit = [[*row, *(int(i == j) for j in range(len(rows)))] for i, row in enumerate(rows)]
+    return eliminated(with_unit, p, len(rows[0]))[1]
 
 
 def normalised(v: Sequence[int], p: int) -> tuple[int, ...]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..arithmetic import bits_of, cleared, dot, height, product, rank, ratio
 from ..contexts import MultiHead, attention_logits, multi_head, rows_mod, spans
-from ..enclosures import power, precisions
+from ..enclosures import precisions, weights
 from ..limits import LIMITS, Undecided, brief, refuse, spend
 from ..reading import fields, indices, integer, matrix, number, variant, whole
 from ..steps import Step, check_minor, minor_of
@@ -91,7 +91,11 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
         for bits in [reach] if exact else precisions():
             low = high = Fraction(0)
             for scores, u in zip(logits[t], columns, strict=True):
-                bounds = exponentials(scores, q, A.scale, bits, exact)
+                if exact:  # bits are as many as it takes
+                    powers = [1 << bits - max(scores) + x for x in scores]
+                    bounds = list(zip(powers, powers, strict=True))
+                else:
+                    bounds = weights(scores, q, A.scale, bits)
                 a, b = averages(bounds, *u, 0 if exact else bits)
                 long = height((low, high, a, b, row[k], error))
                 spend("The outputs", 20, long, long)
@@ -103,16 +107,6 @@ def check_outputs(A: MultiHead, claim: Mapping[str, Any]) -> Step:
         else:
             raise Undecided(f"example {t}: output {k} is too close to the error")
     return Step(True, f"the outputs of all {len(labels)} examples are within {brief(error)}")
-
-
-def exponentials(
-    scores: Sequence[int], q: int, unit: str, bits: int, exact: bool
-) -> list[tuple[int, int]]:
-    """Enclosures of 2^bits · exp((s - max s) / q · unit); exact powers of two where asked for."""
-    top = max(scores)
-    if exact:
-        return [(w, w) for w in (1 << bits - top + x for x in scores)]
-    return [power(ratio(top - x, q), unit, bits) for x in scores]
 
 
 def averages(

@@ -5,8 +5,8 @@ from typing import Any
 
 from ..attention import Layer
 from ..language.claims import RESERVED, STATEMENTS
-from ..language.evaluation import World, judged
-from ..language.instances import claim_of, on_instance
+from ..language.evidence import Evidence
+from ..language.instances import claim_of, on_instance, on_values
 from ..language.sorts import Facts, instance_value, of_the_paper
 from ..language.syntax import NAME, names_in, parse
 from ..limits import brief, refuse
@@ -56,16 +56,8 @@ def first_version(data: Mapping[str, Any]) -> Iterator[Step]:
         yield Step(True, f"claim {claim}: {shown}")
     else:
         yield Step(True, f"claim {claim}: statement as given by the certificate")
-    world = World(instance)
-    for hypothesis in hypotheses:
-        truth, shown = judged(hypothesis, world)
-        if truth is None:
-            yield Step(False, f"undecided: {shown}")
-        yield Step(bool(truth), f"{'hypothesis' if truth else 'a hypothesis is false'}: {shown}")
-    truth, shown = judged(conclusion, world)
-    if truth is None:
-        yield Step(False, f"undecided: {shown}")
-    yield Step(not truth, f"the conclusion {'holds' if truth else 'fails'}: {shown}")
+    clauses = [("", hypothesis) for hypothesis in hypotheses]
+    yield from on_values(clauses, conclusion, instance, Evidence(), False)
 
 
 def layer_of_the_paper(L: Layer, D: Collection[tuple[str, str, str]]) -> None:

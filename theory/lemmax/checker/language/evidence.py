@@ -67,6 +67,8 @@ def _softmax(data: Mapping[str, Any]) -> Known:
 
 
 def _divergence(data: Mapping[str, Any]) -> Known:
+    if "dual" in data["lower"]:
+        refuse("evidence", "of the kind kl-interval must be about every W")
     subject = *distribution(data), data["d"]
     low, high = (number(data[end]["value"], end) for end in ("lower", "upper"))
     return Known(subject, low, high)

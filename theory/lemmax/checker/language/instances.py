@@ -1,7 +1,8 @@
 """What certificates about a statement have in common: the statement, an instance, its evidence."""
 
+import ast
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from ..limits import Undecided, brief, refuse
@@ -36,8 +37,21 @@ def on_instance(data: Mapping[str, Any], wanted: bool) -> Iterator[Step]:
     evidence = Evidence()
     if "evidence" in data:
         yield from gather(data["evidence"], evidence)
+    yield from on_values(asked.clauses, asked.conclusion, values, evidence, wanted)
+    if evidence.idle:
+        yield Step(False, "some evidence is about no argument of a word of the statement")
+
+
+def on_values(
+    clauses: Iterable[tuple[str, ast.expr]],
+    conclusion: ast.expr,
+    values: dict[str, Any],
+    evidence: Evidence,
+    wanted: bool,
+) -> Iterator[Step]:
+    """The definitions (with a name) and the assumptions (without), in order; the conclusion."""
     world = World(values, evidence)
-    for name, tree in asked.clauses:
+    for name, tree in clauses:
         if name:
             try:
                 values[name] = evaluate(tree, world)
@@ -48,10 +62,7 @@ def on_instance(data: Mapping[str, Any], wanted: bool) -> Iterator[Step]:
         if truth is None:
             yield Step(False, f"an assumption is undecided: {shown}")
         yield Step(bool(truth), f"{'assumption' if truth else 'an assumption is false'}: {shown}")
-    truth, shown = judged(asked.conclusion, world)
+    truth, shown = judged(conclusion, world)
     if truth is None:
         yield Step(False, f"the conclusion is undecided: {shown}")
-    text = f"the conclusion {'holds' if truth else 'fails'}: {shown}"
-    yield Step(truth is wanted, text)
-    if evidence.idle:
-        yield Step(False, "some evidence is about no argument of a word of the statement")
+    yield Step(truth is wanted, f"the conclusion {'holds' if truth else 'fails'}: {shown}")

@@ -6,10 +6,10 @@ from fractions import Fraction
 from typing import Any
 
 from ..arithmetic import rank, rank_mod
-from ..contexts import MultiHead, feature_rank_lower, rows_mod, spans
+from ..contexts import MultiHead, rows_mod, spans
 from ..language.evidence import Evidence
 from ..language.reals import Interval, Real, collapsed
-from ..limits import foresee, refuse, released, spend
+from ..limits import beyond, foresee, refuse, released, spend
 from ..reading import Matrix
 
 _GROUPS = 16  # different contexts, all subsets of which are looked at
@@ -39,7 +39,7 @@ def feature_ceiling(A: MultiHead) -> int:
     """min over unions F of groups of examples with one context of T - |F| + ρ + (H - 1) δ."""
     parts, H = groups(A), len(A.heads)
     if len(parts) > _GROUPS:
-        refuse("feature_ceiling(...)", f"looks at all sets of at most {_GROUPS} contexts")
+        beyond("feature_ceiling(...)", f"looks at all sets of at most {_GROUPS} contexts")
     foresee("feature_ceiling(...)", 100 << len(parts))
     best = len(A.context_of)
     for size in range(1, len(parts) + 1):
@@ -51,11 +51,22 @@ def feature_ceiling(A: MultiHead) -> int:
     return best
 
 
+def rank_at(A: MultiHead, z: int) -> int:
+    """The rank of Z mod a prime, at a point."""
+    p = 2**61 - 1
+    return rank_mod(rows_mod(A, p, z), p)
+
+
+def feature_rank_lower(A: MultiHead) -> int:
+    if A.scale == "ln2":
+        refuse("feature_rank_lower", "needs a transcendental scale")
+    return rank_at(A, 3**37)
+
+
 def feature_rank(A: MultiHead, evidence: Evidence) -> Real:
     """Below: mod a prime, at a point where the scale is transcendental. Above: the ceiling."""
-    p = 2**61 - 1
     with released():
-        low = rank_mod(rows_mod(A, p, 2 if A.scale == "ln2" else 3**37), p)
+        low = rank_at(A, 2 if A.scale == "ln2" else 3**37)
     T, width = len(A.context_of), len(A.heads) * len(A.contexts[0][0])
     bounds = Interval(Fraction(low), Fraction(min(T, width)))
     bounds = evidence.cut("multi-head", bounds, lambda other: other == A)

@@ -6,7 +6,7 @@ from fractions import Fraction
 from typing import Any
 
 from ..language.sorts import Facts, facts_literal
-from ..limits import keep, refuse, spend
+from ..limits import beyond, keep, refuse, spend
 from ..reading import Integers, Matrix, Tensor
 from .matrices import as_index, zero_one
 
@@ -81,7 +81,7 @@ def mapped(D: Facts, E: Facts, together: bool) -> bool:
     if len(D) != len(E) or [*map(len, sides[0])] != [*map(len, sides[1])]:
         return False
     if max(map(len, sides[0])) > _NAMES:
-        refuse("A bijection", f"is searched for at most {_NAMES} keys, queries or values")
+        beyond("A bijection", f"is searched for at most {_NAMES} keys, queries or values")
     target = {(k, q): v for k, q, v in second}
     return any(True for _ in _extended(first, target, {}, {}))
 

@@ -23,7 +23,7 @@ from ..kinds.softmax_rank import softmax_rank
 from ..language import reals
 from ..language.reals import Logarithm
 from ..language.sorts import Softmax
-from ..limits import Undecided, brief, keep, refuse, spend
+from ..limits import Undecided, beyond, brief, keep, refuse, spend
 from ..reading import Integers, Matrix
 
 ZERO, ONE = Fraction(0), Fraction(1)
@@ -37,6 +37,8 @@ def as_index(value: Fraction, below: int) -> int:
 
 def whole(value: Fraction, what: str, below: int = 10**6) -> int:
     """An integer that is not negative."""
+    if value.denominator == 1 and value >= below:
+        beyond(what, f"needs an integer below {below}, not {brief(value)}")
     if value.denominator != 1 or not 0 <= value < below:
         refuse(what, f"needs an integer in 0..{below - 1}, not {brief(value)}")
     return value.numerator
@@ -88,7 +90,9 @@ def identity(n: Fraction) -> Matrix:
 
 def constant(m: Fraction, n: Fraction, value: Callable[[int, int], bool]) -> Matrix:
     """An m × n matrix of zeros and ones; sizes up to a thousand."""
-    rows, columns = (range(as_index(size - 1, 1000) + 1) for size in (m, n))
+    rows, columns = (
+        range(whole(size - 1, "A matrix of zeros and ones", 1000) + 1) for size in (m, n)
+    )
     spend("A matrix of zeros and ones", len(rows) * len(columns))
     keep("A matrix of zeros and ones", len(rows) * len(columns))
     return zero_one([value(i, j) for j in columns] for i in rows)

@@ -14,7 +14,7 @@ from ..language.sorts import Field
 from ..limits import foresee, keep, refuse, released, spend
 from ..reading import Integers, Matrix, Tensor
 from ..tensors import flattening, sizes, turned
-from .matrices import argmax, as_index, plus, scale, stack, threshold
+from .matrices import argmax, as_index, plus, scale, stack, threshold, whole
 
 _TREE = 40  # slices of a mode, of which all differences are looked at
 
@@ -173,7 +173,7 @@ def from_slices(slices: Sequence[Matrix], mode: int) -> Tensor:
 
 
 def integer_range(n: Fraction) -> Integers:
-    return Integers(range(as_index(n, 10_001)))
+    return Integers(range(whole(n, "range(...)", 10_001)))
 
 
 def tensor_plus(A: Tensor, B: Tensor) -> Tensor:

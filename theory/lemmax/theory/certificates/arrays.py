@@ -29,7 +29,7 @@ def exact_arrays(certificate: Mapping[str, Any]) -> dict[str, Array]:
 
 
 def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Array]]:
-    if path and path[-1] in _WORDS:
+    if path and (path[-1] in _WORDS or (path[-1] == "facts" and tokens_of_facts(value))):
         return
     array = _array(value)
     if array is not None:
@@ -40,6 +40,12 @@ def _walk(value: Any, path: tuple[str, ...]) -> Iterator[tuple[str, Array]]:
     elif isinstance(value, list):
         for number, inner in enumerate(value):
             yield from _walk(inner, (*path, str(number)))
+
+
+def tokens_of_facts(value: Any) -> bool:
+    """Whether these are facts that name their tokens, as numerals perhaps; others have indices."""
+    facts = value if isinstance(value, list) else []
+    return any(isinstance(token, str) for fact in facts if isinstance(fact, list) for token in fact)
 
 
 def _array(value: Any) -> Array | None:

@@ -11,11 +11,19 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
-from lemmax.theory.certificates.arrays import Array, exact_arrays, shape, short_name, shown
+from lemmax.theory.certificates.arrays import (
+    Array,
+    exact_arrays,
+    shape,
+    short_name,
+    shown,
+    tokens_of_facts,
+)
 from lemmax.theory.latex import (
     aligned,
     between,
     dotted,
+    latex_facts,
     latex_matrix,
     latex_number,
     latex_text,
@@ -95,6 +103,9 @@ def _objects(certificate: Mapping[str, Any]) -> str:
     """The objects of a certificate below each other, and what a refutation says of them."""
     objects: list[str] = []
     heads: dict[int, dict[str, str]] = {}
+    for name, value in certificate.get("instance", {}).items():
+        if isinstance(value, Mapping) and tokens_of_facts(value.get("facts")):
+            objects.append(rf"{_symbol(name)} &= {latex_facts(value['facts'], _ROWS)}")
     for path, array in shown(certificate).items():
         short = short_name(path)
         weight = re.fullmatch(r"heads\.(\d+)\.(W_[QKVO])", short)
@@ -149,7 +160,7 @@ def _fitting(lines: list[str]) -> list[str]:
     """As many lines as fit on a page, and how many are left to the certificate."""
     height = 0
     for count, line in enumerate(lines):
-        height += 1 + line.count(r" \\ ")
+        height += 1 + line.count(r"\\")
         if height > _PAGE:
             rest = len(lines) - count
             return [*lines[:count], rf"& \text{{and {rest} more in the certificate}}"]

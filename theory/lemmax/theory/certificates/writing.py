@@ -18,6 +18,7 @@ from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.files import write_text
 from lemmax.theory.latex import Typeset
+from lemmax.theory.sympified import symbolic_array
 
 
 @runtime_checkable
@@ -50,6 +51,18 @@ class Certificate(dict[str, Any], Typeset):
         from lemmax.theory.certificates.formulas import certificate_formula
 
         return certificate_formula(self)
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The numbers, matrices and tensors that it is about, by name; not what proves bounds."""
+        from sympy import Matrix
+
+        from lemmax.theory.certificates.arrays import shape, short_name, shown
+
+        named = {}
+        for path, array in shown(self).items():
+            value = symbolic_array(array)
+            named[short_name(path)] = Matrix(value) if len(shape(array)) == 2 else value
+        return named
 
     def comments(self) -> tuple[str, ...]:
         """What it is, its digest, and how a reader re-checks it."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.dana.generic import generic_aot
@@ -67,6 +68,12 @@ class BigramRank(Typeset):
     def claim(self) -> str:
         """The claim that this witnesses."""
         return "lemmax/bigram-rank-matroid"
+
+    def to_sympy(self) -> Any:
+        """The rank."""
+        from sympy import Integer
+
+        return Integer(self.rank)
 
     def formula(self) -> str:
         """The generic rank, with the set that attains the minimum."""

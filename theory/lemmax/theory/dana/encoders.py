@@ -17,6 +17,7 @@ from flint import arb, ctx, fmpq
 from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike, rational
+from lemmax.theory.sympified import symbolic_vector
 
 if TYPE_CHECKING:
     import numpy as np
@@ -87,6 +88,10 @@ class Table:
 
         return np.array([float(p.p) / float(p.q) for p in self.prior]), self.rows.to_numpy()
 
+    def to_sympy(self) -> tuple[Any, Any]:
+        """The prior as a column, and the rows, for sympy."""
+        return symbolic_vector(self.prior), self.rows.to_sympy()
+
 
 @dataclass(frozen=True)
 class SequenceEncoder(Typeset):
@@ -142,6 +147,29 @@ class SequenceEncoder(Typeset):
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """W and E as floats."""
         return {"W": self.W.to_numpy(), "E": self.E.to_numpy()}
+
+    def to_sympy(self) -> dict[str, Any]:
+        """W and E for sympy."""
+        return {"W": self.W.to_sympy(), "E": self.E.to_sympy()}
+
+    def symbolic_divergence(self, table: Table) -> Any:
+        """d_KL(π, f) itself, in exponentials and logarithms of rationals.
+
+        >>> SequenceEncoder([[0], [1]], [[1]]).symbolic_divergence(Table([["1/2", "1/2"]]))
+        -log(2) - 1/2 + log(1 + E)
+        """
+        from sympy import Add, exp, log
+
+        prior, rows = table.to_sympy()
+        logits = self.logits.to_sympy()
+        if logits.shape != rows.shape:
+            raise ShapeError(f"The logits are {logits.shape} and the table is {rows.shape}.")
+        total = []
+        for t, p in enumerate(prior):
+            pairs = list(zip(rows.row(t), logits.row(t), strict=True))
+            normaliser = log(Add(*(exp(z) for _, z in pairs)))
+            total.append(p * (normaliser + Add(*(x * (log(x) - z) for x, z in pairs if x != 0))))
+        return Add(*total)
 
     def formula(self) -> str:
         """W and E as an aligned display."""

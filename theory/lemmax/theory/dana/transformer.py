@@ -30,6 +30,7 @@ from lemmax.theory.latex import Typeset, weights
 from lemmax.theory.numbers.balls import precisions
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 from lemmax.theory.numbers.row_maps import Unit
+from lemmax.theory.sympified import symbolic_weights
 
 if TYPE_CHECKING:
     import numpy as np
@@ -73,6 +74,10 @@ class AoTHead:
     def d_h(self) -> int:
         """The inner dimension of the head."""
         return self.W_V.shape[0]
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The matrices by name, for sympy."""
+        return {name: getattr(self, name).to_sympy() for name in _HEAD}
 
     @cached_property
     def W_QK(self) -> Matrix:
@@ -293,6 +298,11 @@ class AoT(Typeset):
                 factor = scale if name == "W_Q" else 1.0
                 arrays[f"heads.{number}.{name}"] = factor * getattr(head, name).to_numpy()
         return arrays
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights for sympy, under the names of ``to_numpy``; the unit is folded into W_Q."""
+        first = {name: getattr(self, name).to_sympy() for name in ("e", "pos", "W_U")}
+        return symbolic_weights(first, self.heads, self.unit)
 
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """The same transformer as a torch module (float64 unless told otherwise)."""

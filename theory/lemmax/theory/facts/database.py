@@ -25,7 +25,7 @@ from lemmax.theory.facts.layouts import Fact as Fact
 from lemmax.theory.facts.layouts import Token as Token
 from lemmax.theory.facts.readers import read_facts
 from lemmax.theory.files import write_text
-from lemmax.theory.latex import ROWS, Typeset, latex_text
+from lemmax.theory.latex import Typeset, latex_facts
 from lemmax.theory.shown import counted, html_table, shortened
 
 if TYPE_CHECKING:
@@ -229,6 +229,18 @@ class Database(Typeset):
         by_query = len({(q, v) for _, q, v in self.triples})
         return min(by_key, by_query)
 
+    def to_sympy(self) -> Any:
+        """The 0/1 tensor D as a sparse array, indexed by keys, queries and values.
+
+        >>> Database.from_triples([("a", "f", 1), ("a", "g", 2)]).to_sympy()
+        [[[1, 0], [0, 1]]]
+        """
+        from sympy import ImmutableSparseNDimArray
+
+        (keys, k), (queries, q), (values, v) = self.columns
+        ones = dict.fromkeys(zip(k, q, v, strict=True), 1)
+        return ImmutableSparseNDimArray(ones, (len(keys), len(queries), len(values)))
+
     def tensor(self) -> NDArray[np.int64]:
         """The 0/1 tensor D, indexed by keys, queries and values in their order."""
         import numpy as np
@@ -269,11 +281,7 @@ class Database(Typeset):
 
     def formula(self) -> str:
         """An array of the facts; beyond 16 of them with dots."""
-        facts = [[rf"\text{{{latex_text(t)}}}" for t in fact] for fact in self.triples]
-        if len(facts) > ROWS:
-            facts = [*facts[: ROWS - 2], [r"\vdots"] * 3, facts[-1]]
-        rows = " \\\\\n".join(" & ".join(fact) for fact in facts)
-        return f"\\begin{{array}}{{lll}}\n{rows}\n\\end{{array}}"
+        return latex_facts(self.triples)
 
 
 def _from_reading(name: str, reading: Reading) -> Database:

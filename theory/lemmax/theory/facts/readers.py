@@ -25,7 +25,7 @@ from lemmax.theory.facts.layouts import (
     Rows,
     interpret,
 )
-from lemmax.theory.files import refuse_beyond_memory
+from lemmax.theory.files import refuse_beyond_memory, regular_size, regular_text
 
 _TIMES = 7
 """Memory that facts take when they are read, as a multiple of their file (measured: 6)."""
@@ -42,17 +42,13 @@ def read_facts(path: Path, layout: Layout | None = None) -> Reading:
     if reader is None:
         endings = ", ".join(_READERS)
         raise LemmaxError(f"{path}: facts are read from files with the endings {endings}.")
+    refuse_beyond_memory(f"The facts in {path}", _TIMES * regular_size(path))
     try:
-        refuse_beyond_memory(f"The facts in {path}", _TIMES * path.stat().st_size)
         return reader(path, layout)
     except UnicodeDecodeError:
         raise LemmaxError(f"{path} is not UTF-8 text.") from None
     except OSError as error:
         raise LemmaxError(f"{path} cannot be read: {error.strerror}.") from None
-
-
-def _text(path: Path) -> str:
-    return path.read_text(encoding="utf-8-sig")
 
 
 def _comma(path: Path, layout: Layout | None) -> Reading:
@@ -64,7 +60,7 @@ def _tab(path: Path, layout: Layout | None) -> Reading:
 
 
 def _delimited(path: Path, layout: Layout | None, delimiter: str) -> Reading:
-    text = _text(path)
+    text = regular_text(path)
     if "\0" in text:
         raise LemmaxError(f"{path} is not a text table: it contains a NUL character.")
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
@@ -89,7 +85,7 @@ def _json_lines(path: Path, layout: Layout | None) -> Reading:
     taken as they are written.
     """
     facts: list[tuple[int | None, Fact]] = []
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(regular_text(path).splitlines(), 1):
         if line.strip():
             facts += [(number, fact) for fact in _json_facts(path, number, line, layout)]
     count = "1 fact" if len(facts) == 1 else f"{len(facts)} facts"
@@ -136,23 +132,51 @@ def _json_token(where: str, cell: object) -> str | None:
         return None
     if not isinstance(cell, str):
         raise LemmaxError(f"{where}: a list or an object is not a token.")
-    return cell.strip() or None
+    return _whole(where, cell.strip()) or None
+
+
+def _whole(where: str | Path, text: str) -> str:
+    """The text, if it can be written again: JSON and RDF can spell half a character."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise LemmaxError(f"{where}: a text with half a character in it.") from None
+    return text
 
 
 # -- RDF ---------------------------------------------------------------------------------------
 
 
-_STRING = "http://www.w3.org/2001/XMLSchema#string"
+_XSD = "http://www.w3.org/2001/XMLSchema#"
+_STRING = f"{_XSD}string"
+_SHORT = 100  # digits of a number or a date whose value is looked at
+_ESCAPES = str.maketrans({"\\": r"\\", '"': r"\"", "\n": r"\n", "\r": r"\r"})
 
 
 def _rdf_token(term: object) -> str:
     """IRIs and plain texts as they read; other literals in the notation that keeps them apart."""
     from rdflib import Literal
 
-    # A text with the type string is a plain text (RDF 1.1, section 3.3).
-    if isinstance(term, Literal) and (term.language or str(term.datatype or _STRING) != _STRING):
-        return term.n3()
+    if isinstance(term, Literal):
+        return _literal(str(term), term.language, term.datatype and str(term.datatype))
     return str(term)
+
+
+def _literal(text: str, language: str | None, datatype: str | None) -> str:
+    """A text with the type string is a plain text (RDF 1.1, section 3.3).
+
+    Short numbers and dates have one spelling. Anything else is taken as it is written and never
+    evaluated: rdflib would parse XML, and write 1e999999999 out in full.
+    """
+    if language:
+        return f'"{text.translate(_ESCAPES)}"@{language}'
+    if (datatype or _STRING) == _STRING:
+        return text
+    if len(text) <= _SHORT and str(datatype).startswith(_XSD) and "e" not in text.lower():
+        from rdflib import Literal, URIRef
+
+        return Literal(text, datatype=URIRef(str(datatype))).n3()
+    return f'"{text.translate(_ESCAPES)}"^^<{datatype}>'
 
 
 def _missing_rdflib(path: Path) -> LemmaxError:
@@ -175,7 +199,7 @@ def _statements(path: Path) -> Iterator[tuple[int | None, Fact]]:
     """
     try:
         from rdflib.exceptions import ParserError
-        from rdflib.plugins.parsers.ntriples import W3CNTriplesParser
+        from rdflib.plugins.parsers import ntriples
     except ImportError:
         raise _missing_rdflib(path) from None
     facts: list[Fact] = []
@@ -185,7 +209,16 @@ def _statements(path: Path) -> Iterator[tuple[int | None, Fact]]:
         def triple(self, s: object, p: object, o: object) -> None:
             facts.append((_rdf_token(s), _rdf_token(p), _rdf_token(o)))
 
-    parser = W3CNTriplesParser(sink=Sink())  # type: ignore[arg-type]
+    class Parser(ntriples.W3CNTriplesParser):
+        def literal(self) -> Any:
+            """The next literal as a token; it has no value that could cost anything."""
+            if not self.peek('"'):
+                return False
+            text, language, datatype = self.eat(ntriples.r_literal).groups()
+            told = None if not datatype else ntriples.uriquote(ntriples.unquote(datatype))
+            return _Token(_literal(ntriples.unquote(text), language, told))
+
+    parser = Parser(sink=Sink())  # type: ignore[arg-type]
     with open(path, encoding="utf-8-sig") as lines:
         for number, line in enumerate(lines, 1):
             plain = _PLAIN.fullmatch(line) if line.isascii() else None
@@ -197,12 +230,24 @@ def _statements(path: Path) -> Iterator[tuple[int | None, Fact]]:
             if not line.strip():
                 continue
             try:
-                parser.parsestring(line)
-            except ParserError:
+                parser.line = line.rstrip("\r\n")
+                parser.parseline()
+            except (ParserError, ValueError, OverflowError):  # or a character beyond Unicode
                 raise LemmaxError(f"{path}, line {number}: not an N-Triples statement.") from None
             for fact in facts:
+                for token in fact:
+                    _whole(f"{path}, line {number}", str(token))
                 yield number, fact
             facts.clear()
+
+
+class _Token(str):
+    """A literal that is written already; empty ones are literals too."""
+
+    __slots__ = ()
+
+    def __bool__(self) -> bool:
+        return True
 
 
 def _turtle(path: Path, layout: Layout | None) -> Reading:
@@ -211,7 +256,7 @@ def _turtle(path: Path, layout: Layout | None) -> Reading:
     Cost: with pyoxigraph about 5 s per million, with rdflib 40. rdflib reads where pyoxigraph is
     not installed, and says what is wrong with a file.
     """
-    text = _text(path)
+    text = regular_text(path)
     try:
         triples = _by_oxigraph(text)
     except (ImportError, SyntaxError, ValueError):
@@ -222,14 +267,11 @@ def _turtle(path: Path, layout: Layout | None) -> Reading:
 
 def _by_oxigraph(text: str) -> set[tuple[str, str, str]]:
     from pyoxigraph import Literal, RdfFormat, parse
-    from rdflib import Literal as Written
-    from rdflib import URIRef
 
     def token(term: Any) -> str:
-        if not isinstance(term, Literal) or (not term.language and term.datatype.value == _STRING):
+        if not isinstance(term, Literal):
             return str(term.value)
-        datatype = None if term.language else URIRef(term.datatype.value)
-        return _rdf_token(Written(term.value, lang=term.language, datatype=datatype))
+        return _literal(term.value, term.language, term.datatype.value)
 
     quads = parse(text, format=RdfFormat.TURTLE)
     return {(token(q.subject), token(q.predicate), token(q.object)) for q in quads}
@@ -237,16 +279,21 @@ def _by_oxigraph(text: str) -> set[tuple[str, str, str]]:
 
 def _by_rdflib(path: Path, text: str) -> set[tuple[str, str, str]]:
     try:
-        from rdflib import Graph
+        import rdflib
     except ImportError:
         raise _missing_rdflib(path) from None
-    graph = Graph()
+    graph, normal = rdflib.Graph(), rdflib.NORMALIZE_LITERALS
     try:
+        rdflib.NORMALIZE_LITERALS = False
         graph.parse(data=text, format="turtle")
     except Exception as error:  # rdflib raises many kinds; all mean that the text is not Turtle
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise LemmaxError(f"{path} is not Turtle: {reason}.") from None
-    return {(_rdf_token(s), _rdf_token(p), _rdf_token(o)) for s, p, o in graph}
+        raise LemmaxError(f"{path} is not Turtle: {reason[:200]}.") from None
+    finally:
+        rdflib.NORMALIZE_LITERALS = normal
+    tokens = {(_rdf_token(s), _rdf_token(p), _rdf_token(o)) for s, p, o in graph}
+    _whole(path, "".join(token for fact in tokens for token in fact))
+    return tokens
 
 
 def _rdf(

@@ -6,6 +6,7 @@ it: floats suggest, the checker decides.
 
 from __future__ import annotations
 
+import itertools
 import random
 from collections.abc import Callable
 from fractions import Fraction
@@ -28,7 +29,7 @@ class Draw:
 
     def __init__(self, question: Question, seed: int) -> None:
         self.question = question
-        self.random = random.Random(seed)
+        self.random, self.aside = random.Random(seed), random.Random(f"aside {seed}")
         for name, sort in question.given.items():
             if sort not in _SORTS:
                 raise LemmaxError(f"{name} is of the sort {sort}, which has no generator.")
@@ -48,11 +49,14 @@ class Draw:
         self.sizes = known or [self.random.choice((1, 2, 2, 3, 3, 4, 5)) for _ in range(3)]
         drawn = {name: _SORTS[sort](self) for name, sort in self.question.given.items()}
         self._plant(drawn)
-        numbers = [name for name, sort in self.question.given.items() if sort == "integer"]
-        for _ in range(40 if numbers else 0):  # equations between sizes rarely hold by chance
+        plain = [n for n, sort in self.question.given.items() if sort in ("integer", "rational")]
+        for _ in range(40 if plain else 0):  # equations between numbers rarely hold by chance
             if self.question.fits(drawn):
                 break
-            drawn.update((name, str(self.random.randrange(6))) for name in numbers)
+            for name in plain:
+                whole = self.question.given[name] == "integer"
+                other = str(self.random.randint(-4, 6)) if whole else self.rational()
+                drawn[name] = other
         return drawn
 
     def side(self) -> int:
@@ -83,6 +87,9 @@ class Draw:
         if kind == 7 and m == n:  # the products of vectors with each other
             d = draw.choice((2, 2, 3))
             points = [[draw.randint(-1, 1) for _ in range(d)] for _ in range(m)]
+            others = [list(p) for p in itertools.product((-1, 0, 1), repeat=d) if any(p)]
+            if m <= len(others) and self.aside.random() < 0.5:  # all different, as on a circle
+                points = self.aside.sample(others, m)
             return [
                 [sum(a * b for a, b in zip(x, y, strict=False)) for y in points] for x in points
             ]
@@ -131,6 +138,16 @@ class Draw:
         known = [text for text in self.question.literals if len(text.split()) % 3 == 0 and text]
         if known and draw.random() < 0.7:
             return {"facts": [part.split() for part in draw.choice(known).split(",")]}
+        if draw.random() < 0.3:  # blocks of keys and queries, a value for each block
+            sides = [(draw.choice((1, 1, 2)), draw.choice((1, 1, 2))) for _ in range(3)]
+            blocks = sides[: draw.choice((2, 3, 3))]
+            facts = [
+                [f"k{b}{i}", f"q{b}{j}", f"v{b}"]
+                for b, (m, n) in enumerate(blocks)
+                for i in range(m)
+                for j in range(n)
+            ]
+            return {"facts": facts}
         keys, queries, values = (draw.randint(1, 3) for _ in range(3))
         share = draw.choice((0.5, 0.8, 1.0))
         facts = [
@@ -177,6 +194,9 @@ class Draw:
 
     def associations(self) -> dict[str, Any]:
         draw = self.random
+        if draw.random() < 0.2:  # the parity of some bits, then one token
+            bits = list(itertools.product((0, 1), repeat=draw.randint(1, 3)))
+            return {"associations": [[[*t, 0], sum(t) % 2] for t in bits]}
         tokens = draw.randint(2, 4)
         pairs = [[i, j] for i in range(tokens) for j in range(tokens)]
         chosen = draw.sample(pairs, draw.choice((len(pairs), draw.randint(1, len(pairs)))))
@@ -217,7 +237,11 @@ class Draw:
         return str(self.random.choice((0, 1, 1, 2, 2, 3, 4, 5, 10, 20, 100)))
 
     def rational(self) -> str:
-        return self.random.choice(_RATIONALS)
+        draw = self.random
+        if "log_odds" in self.question.words and draw.random() < 0.5:  # odds are powers of ten
+            odds = Fraction(10) ** draw.randint(-6, 6)
+            return str(odds / (1 + odds))
+        return draw.choice(_RATIONALS)
 
     def integers(self) -> list[int]:
         return self.random.sample(range(6), self.random.randint(1, 3))

@@ -1,27 +1,35 @@
-"""All instances of a size, for statements about numbers, matrices and tensors.
+"""All instances of a size, for statements about numbers, matrices, tensors and tables of facts.
 
-Matrices and tensors have integer entries here. Where no word of the statement sees a permutation of
-rows and columns, only matrices whose rows and whose columns are in lexicographic order are listed:
-every matrix can be permuted into one.
+Entries are rational: an entry p/q in lowest terms weighs |p| + q - 1, so that 2φ(w + 1) numbers
+weigh w > 0 and below each size there are finitely many instances. Where no word of the statement
+sees a permutation of rows and columns, only matrices whose rows and whose columns are in
+lexicographic order are listed: every matrix can be permuted into one.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+import math
+from collections.abc import Iterable, Iterator, Sequence
 from fractions import Fraction
 from functools import cache
-from typing import Any
+from typing import Any, Protocol
 
 from lemmax.theory.hunting.question import Instance, Question
 
-ENUMERATED = ("integer", "rational", "integers", "matrix", "tensor", "field")
-_Row = tuple[int, ...]
+ENUMERATED = (
+    *("integer", "rational", "matrix", "tensor", "field", "database", "associations", "sequences"),
+)
+_Row = tuple[Fraction, ...]
 
 
 def enumerable(question: Question) -> bool:
-    """Whether every sort of the statement can be enumerated."""
-    return all(sort in ENUMERATED for sort in question.given.values())
+    """Whether every sort of the statement can be enumerated.
+
+    Databases are, up to the names of tokens, where the statement itself names none.
+    """
+    sorts = set(question.given.values())
+    return sorts <= set(ENUMERATED) and not ("database" in sorts and question.literals)
 
 
 def instances(question: Question, size: int) -> Iterator[Instance]:
@@ -33,18 +41,46 @@ def instances(question: Question, size: int) -> Iterator[Instance]:
     >>> [i["M"] for i in instances(asked, 3)]
     [[['-1', '0']], [['0', '1']]]
     """
-    names = list(question.given)
-    for parts in _compositions(size, len(names)):
-        budget = dict(zip(names, parts, strict=True))
-        choices = [list(_skeletons(question.given[n], budget[n])) for n in names]
-        for skeletons in itertools.product(*choices):
-            empty = {n: s.plain() for n, s in zip(names, skeletons, strict=True)}
-            if not question.fits(empty):
-                continue
-            ordered = question.permutable
-            filled = [s.filled(ordered) for s in skeletons]
-            for values in itertools.product(*filled):
-                yield dict(zip(names, values, strict=True))
+    return (found for found in steps(question, size) if found is not None)
+
+
+def steps(question: Question, size: int) -> Iterator[Instance | None]:
+    """The same, with a None for every shape that an assumption refuses: the price of looking."""
+    plain = ("integer", "rational", "field")
+    names = sorted(question.given, key=lambda name: question.given[name] not in plain)
+    for skeletons in _shapes(question, size, names, {}):
+        if skeletons is None:
+            yield None
+            continue
+        for values in _together([skeletons[n] for n in question.given], question.permutable):
+            yield dict(zip(question.given, values, strict=True))
+
+
+def _shapes(
+    question: Question, size: int, names: Sequence[str], chosen: dict[str, _Skeleton]
+) -> Iterator[dict[str, _Skeleton] | None]:
+    """Shapes for the names, numbers first; what an assumption refuses is not continued."""
+    if not names:
+        yield chosen
+        return
+    first, *rest = names
+    for part in range(1, size + 1 - len(rest)) if rest else (size,):
+        for skeleton in _skeletons(question.given[first], part):
+            known = {**chosen, first: skeleton}
+            if question.fits({name: s.plain() for name, s in known.items()}, first):
+                yield from _shapes(question, size - part, rest, known)
+            else:
+                yield None
+
+
+def _together(skeletons: Sequence[_Skeleton], ordered: bool) -> Iterator[tuple[Any, ...]]:
+    """The product of what they can be filled with, without keeping it."""
+    if not skeletons:
+        yield ()
+        return
+    for first in skeletons[0].filled(ordered):
+        for rest in _together(skeletons[1:], ordered):
+            yield (first, *rest)
 
 
 def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
@@ -53,8 +89,16 @@ def _compositions(total: int, parts: int) -> Iterator[tuple[int, ...]]:
         yield tuple(b - a for a, b in itertools.pairwise((0, *cuts, total)))
 
 
+class _Skeleton(Protocol):
+    """The shape of a value: any value of that shape, and all of them."""
+
+    def plain(self) -> Any: ...
+
+    def filled(self, ordered: bool) -> Iterable[Any]: ...
+
+
 class _Plain:
-    """A number, a list of indices or a field: nothing is left to fill in."""
+    """A number or a field: nothing is left to fill in."""
 
     def __init__(self, value: Any) -> None:
         self.value = value
@@ -67,7 +111,7 @@ class _Plain:
 
 
 class _Cells:
-    """A matrix, or with a third dimension a tensor, whose entries have a given sum of moduli."""
+    """A matrix, or with a third dimension a tensor, whose entries have a given total weight."""
 
     def __init__(self, shape: tuple[int, ...], weight: int) -> None:
         self.shape, self.weight = shape, weight
@@ -87,20 +131,66 @@ class _Cells:
             yield [rows[i * m : (i + 1) * m] for i in range(slices)]
 
 
-def _skeletons(sort: str, size: int) -> Iterator[_Plain | _Cells]:
+class _Sequences:
+    """So many different sequences of one length, in some order, with targets or without."""
+
+    def __init__(self, count: int, length: int, weight: int, targets: bool) -> None:
+        self.count, self.length, self.weight, self.targets = count, length, weight, targets
+
+    def plain(self) -> Any:
+        return self._written([(i,) + (0,) * (self.length - 1) for i in range(self.count)])
+
+    def filled(self, ordered: bool) -> Iterator[Any]:
+        for numbers in _weights(self.count * self.length, self.weight):
+            rows = [numbers[i * self.length : (i + 1) * self.length] for i in range(self.count)]
+            if len({row[: self.length - self.targets] for row in rows}) == self.count:
+                yield self._written(rows)
+
+    def _written(self, rows: Sequence[tuple[int, ...]]) -> Any:
+        if self.targets:
+            return {"associations": [[list(row[:-1]), row[-1]] for row in rows]}
+        return {"sequences": [list(row) for row in rows]}
+
+
+class _Facts:
+    """So many facts, up to the names of tokens: each name is new, or one of those before it."""
+
+    def __init__(self, count: int) -> None:
+        self.count = count
+
+    def plain(self) -> Any:
+        return {"facts": [[f"t{i}", "t", "t"] for i in range(self.count)]}
+
+    def filled(self, ordered: bool) -> Iterator[Any]:
+        for names in _growing(3 * self.count):
+            facts = [[f"t{i}" for i in names[j : j + 3]] for j in range(0, len(names), 3)]
+            if len({(k, q) for k, q, _ in facts}) == self.count:
+                yield {"facts": facts}
+
+
+def _growing(length: int) -> Iterator[tuple[int, ...]]:
+    """Sequences whose every new number is the next one: one for each partition of the places."""
+    if not length:
+        yield ()
+        return
+    for before in _growing(length - 1):
+        yield from ((*before, i) for i in range(max(before, default=-1) + 2))
+
+
+def _skeletons(sort: str, size: int) -> Iterator[_Skeleton]:
     if sort == "integer":
         yield from (_Plain(str(x)) for x in sorted({size - 1, 1 - size}))
     elif sort == "rational":
-        for q in range(1, size + 1):
-            if Fraction(size - q, q).denominator == q:
-                yield from (_Plain(str(Fraction(p, q))) for p in sorted({size - q, q - size}))
+        yield from (_Plain(str(x)) for x in _numbers(size - 1))
     elif sort == "field":
         yield from (_Plain(name) for name in ("Q", "R", "C") if size == 1)
-    elif sort == "integers":
-        for count in range(size + 1):
-            for row in _rows(count, size - count):
-                if min(row, default=0) >= 0:
-                    yield _Plain(list(row))
+    elif sort == "database" and size % 3 == 0:
+        yield _Facts(size // 3)
+    elif sort in ("associations", "sequences"):
+        targets = sort == "associations"
+        for count in range(1, size + 1):
+            for length in range(1 + targets, size // count + 1):
+                yield _Sequences(count, length, size - count * length, targets)
     elif sort == "matrix":
         for m in range(1, size + 1):
             yield from (_Cells((m, n), size - m * n) for n in range(1, size // m + 1))
@@ -112,20 +202,36 @@ def _skeletons(sort: str, size: int) -> Iterator[_Plain | _Cells]:
 
 
 @cache
+def _numbers(weight: int) -> tuple[Fraction, ...]:
+    """All rationals p/q in lowest terms with |p| + q - 1 = weight, in order.
+
+    >>> [str(x) for x in _numbers(2)]
+    ['-2', '-1/2', '1/2', '2']
+    """
+    moduli = [
+        Fraction(weight + 1 - q, q)
+        for q in range(1, weight + 2)
+        if math.gcd(weight + 1 - q, q) == 1
+    ]
+    return tuple(sorted({x * sign for x in moduli for sign in (-1, 1)}))
+
+
+@cache
 def _rows(length: int, weight: int) -> tuple[_Row, ...]:
-    """All integer vectors of a length whose moduli sum to the weight, in lexicographic order."""
+    """All rational vectors of a length and a total weight, in lexicographic order."""
     if not length:
         return ((),) if not weight else ()
-    found = [
+    vectors = [
         (first, *rest)
-        for first in range(-weight, weight + 1)
-        for rest in _rows(length - 1, weight - abs(first))
+        for part in range(weight + 1)
+        for first in _numbers(part)
+        for rest in _rows(length - 1, weight - part)
     ]
-    return tuple(sorted(found))
+    return tuple(sorted(vectors))
 
 
 def _tables(m: int, n: int, weight: int, ordered: bool) -> Iterator[tuple[_Row, ...]]:
-    """All m × n integer matrices of a weight; ordered: rows and columns do not decrease."""
+    """All m × n matrices of a weight; ordered: rows and columns do not decrease."""
     for spread in _weights(m, weight):
         for table in _stacked(n, spread, ordered):
             if not ordered or all(a <= b for a, b in itertools.pairwise(zip(*table, strict=True))):

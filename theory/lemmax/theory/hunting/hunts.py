@@ -15,12 +15,14 @@ from typing import Any, TypeAlias
 from lemmax.checker import check
 from lemmax.theory.certificates.writing import Certificate, about_claim
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.files import write_text
+from lemmax.theory.files import regular_bytes, write_text
 from lemmax.theory.hunting.draws import Draw
-from lemmax.theory.hunting.enumeration import enumerable, instances
+from lemmax.theory.hunting.enumeration import enumerable, steps
 from lemmax.theory.hunting.question import Instance, Question, Told
 from lemmax.theory.hunting.shrinking import neighbour, shrunk
 from lemmax.theory.hunting.sizes import size_of
+from lemmax.theory.hunting.solving import solved
+from lemmax.theory.latex import Typeset, latex_text
 
 Prover: TypeAlias = Callable[[Question, Instance], list[Certificate]]
 UNNAMED = "hunted/statement"  # the claim of a statement that was typed
@@ -29,23 +31,28 @@ _CHUNK = 400  # enumerated instances between two rounds
 
 
 @dataclass(frozen=True)
-class Hunt:
+class Hunt(Typeset):
     """How a hunt ended.
 
-    ``instance`` breaks the statement, or is None. Every instance with integer entries whose size is
-    below ``exhausted`` was looked at (0: sizes cannot be enumerated), and ``open`` of them could
-    not be decided. ``gap`` is the least difference of the sides of the conclusion's inequalities
-    among all instances where it held, and ``tight`` the smallest instance with that gap.
+    ``instance`` breaks the statement, or is None. Every instance whose size is below
+    ``exhausted`` was looked at (0: sizes cannot be enumerated), and ``open`` of them could not be
+    decided. ``gap`` is the least difference of the sides of the conclusion's inequalities
+    among all instances where it held, and ``tight`` the smallest instance with that gap. Cost:
+    none, it is what a hunt brought home.
+
+    >>> caught = hunt("given n: integer; conclude n * n < 2")
+    >>> caught.size, caught.instance
+    (3, {'n': '-2'})
     """
 
     statement: str
-    claim: str
-    instance: Instance | None
-    exhausted: int
-    tried: int
-    open: int
-    rounds: int
-    seconds: float
+    claim: str = UNNAMED  # pyright: ignore[reportIncompatibleMethodOverride]
+    instance: Instance | None = None
+    exhausted: int = 0
+    tried: int = 0
+    open: int = 0
+    rounds: int = 0
+    seconds: float = 0.0
     evidence: tuple[Certificate, ...] = ()
     gap: Fraction | None = None
     tight: Instance | None = None
@@ -57,7 +64,7 @@ class Hunt:
 
     @property
     def smallest(self) -> bool:
-        """Whether no smaller instance with integer entries breaks the statement."""
+        """Whether no smaller instance breaks the statement: all of them were looked at."""
         return self.size is not None and self.exhausted >= self.size and not self.open
 
     def certificate(self) -> Certificate:
@@ -66,13 +73,23 @@ class Hunt:
             raise LemmaxError("Nothing was caught, so there is no certificate.")
         return about_claim("refutation", self.claim, self.statement, self.instance, self.evidence)
 
+    def formula(self) -> str:
+        """The counterexample, or the sentence that there is none."""
+        if self.instance is None:
+            return rf"\text{{{latex_text(self.sentence())}}}"
+        return self.certificate().formula()
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The objects of the counterexample, by name."""
+        return self.certificate().to_sympy()
+
     def sentence(self) -> str:
         """The outcome in words."""
         tried = f"{self.tried:,} instances in {self.seconds:.0f} s"
-        below = f"none with integer entries is smaller than {self.exhausted}"
+        below = f"none is smaller than {self.exhausted}"
         if self.instance is not None:
             told = f"A counterexample of size {self.size} ({tried})"
-            return f"{told}; no smaller one has integer entries." if self.smallest else f"{told}."
+            return f"{told}; there is no smaller one." if self.smallest else f"{told}."
         if self.exhausted > 1:
             if self.open:  # one of these may be a counterexample
                 return (
@@ -94,18 +111,21 @@ def hunt(
     state: Path | None = None,
     evidence: Prover | None = None,
     progress: Callable[[str], None] | None = None,
+    clock: Callable[[], float] = time.monotonic,
+    until: Fraction | None = None,
 ) -> Hunt:
     """Look for an instance that satisfies the assumptions and breaks the conclusion.
 
-    Where the statement speaks of numbers, matrices and tensors, all instances with integer entries
-    are looked at in the order of their size (:func:`lemmax.theory.hunting.sizes.size_of`), up to
+    Where the statement speaks of numbers, matrices, tensors and tables of facts, all instances are
+    looked at in the order of their size (:func:`lemmax.theory.hunting.sizes.size_of`), up to
     ``largest`` if it is given. Beside that run random draws, and walks from instances whose
     conclusion is nearly false. What is caught is made smaller as long as it breaks the statement,
     and the independent checker accepts its certificate; ``patience`` rounds that find nothing
-    smaller end the hunt. The same seed tries the same instances in
-    the same order; time only says when to stop. With ``state`` a hunt that was stopped goes on.
+    smaller end the hunt. The same seed tries the same instances in the same order; time, by
+    ``clock``, only says when to stop. With ``state`` a hunt that was stopped goes on.
     Where the checker only encloses a number, ``evidence`` may certify it: a function of an instance
     (:func:`lemmax.constructions.hunting.evidence`), asked about instances that stayed open.
+    With ``until`` the hunt ends where the conclusion holds by so little. Cost: the seconds.
 
     >>> caught = hunt("given M: matrix; assume rank(M) == 1; conclude max_entry(M) > 0")
     >>> caught.instance, caught.smallest
@@ -116,21 +136,25 @@ def hunt(
     if seconds <= 0:
         raise LemmaxError("A hunt needs a positive number of seconds.")
     hunted = _Chase(question, claim, seed, largest, patience, _restored(state, text, seed))
-    start, told = time.monotonic(), 0.0
+    start, told = clock(), 0.0
+    hunted.solve(_Late(clock, start + seconds))
     pool = ProcessPoolExecutor(workers) if workers > 1 else None
     try:
-        while (passed := time.monotonic() - start) < seconds and not hunted.done:
+        while (passed := clock() - start) < seconds and not hunted.done:
+            if until is not None and hunted.tight is not None and hunted.tight[0] <= until:
+                break
             if progress is not None and passed - told > 0.5:
                 told = passed
                 progress(f"{hunted.words()}, {max(0.0, seconds - passed):.0f} s left at most")
-            hunted.enumerate(_CHUNK)
-            hunted.rounds_of(pool, workers, evidence)
+            late = _Late(clock, start + seconds)
+            hunted.enumerate(_CHUNK, late)
+            hunted.rounds_of(pool, workers, evidence, late)
             if state is not None:
                 write_text(state, json.dumps(hunted.state(), ensure_ascii=False) + "\n")
     finally:
         if pool is not None:
             pool.shutdown(cancel_futures=True)
-    result = replace(hunted.result(), seconds=time.monotonic() - start)
+    result = replace(hunted.result(), seconds=clock() - start)
     if result.instance is not None:
         verdict = check(json.loads(json.dumps(result.certificate())))
         if not verdict.holds:
@@ -160,11 +184,12 @@ class _Chase:
         if known.get("tight") is not None:
             self.tight = Fraction(known["gap"]), size_of(known["tight"]), known["tight"]
         self.rounds, self.idle = int(known.get("rounds", 0)), 0
+        self.begun = 0, 0  # tried and open of the size that is not finished
         self.enumerable = enumerable(question)
         self.size = int(known.get("size", 1 if self.enumerable else 0))
-        self._source: Iterator[Instance] = iter(())
+        self._source: Iterator[Instance | None] = iter(())
         if self.enumerable:
-            self._source = instances(question, self.size)
+            self._source = steps(question, self.size)
 
     @property
     def done(self) -> bool:
@@ -175,38 +200,52 @@ class _Chase:
             ) or self.idle >= self.patience
         return self.enumerable and self.largest is not None and self.size > self.largest
 
-    def enumerate(self, count: int) -> None:
+    def solve(self, late: _Late) -> None:
+        """Begin with what z3 guesses, if the statement is about plain numbers."""
+        guess = None if self.best is not None else solved(self.question)
+        if guess is not None and self.question.ask(guess).answer == "breaks":
+            self.best = shrunk(guess, lambda i: self.question.ask(i).answer == "breaks", late)
+
+    def enumerate(self, count: int, late: _Late) -> None:
         """Look at the next instances in the order of their size."""
         if not self.enumerable or self.done:
             return
         for _ in range(count):
-            instance = next(self._source, None)
-            if instance is None:
-                self.size += 1
+            if late():
+                return
+            try:
+                instance = next(self._source)
+            except StopIteration:
+                self.size, self.begun = self.size + 1, (0, 0)
                 if self.done:
                     return
-                self._source = instances(self.question, self.size)
+                self._source = steps(self.question, self.size)
+                continue
+            if instance is None:  # an assumption refuses the shape
                 continue
             told = self.question.ask(instance)
-            answer = told.answer
             self.tried += 1
             self.tight = _tighter(self.tight, told, instance)
-            self.open += answer == "open"
-            if answer == "breaks":
+            self.open += told.answer == "open"
+            self.begun = self.begun[0] + 1, self.begun[1] + (told.answer == "open")
+            if told.answer == "breaks":
                 self.best, self.evidence = instance, []  # sizes increase: nothing is smaller
                 self.size = size_of(instance)
                 return
 
     def rounds_of(
-        self, pool: ProcessPoolExecutor | None, workers: int, evidence: Prover | None
+        self,
+        pool: ProcessPoolExecutor | None,
+        workers: int,
+        evidence: Prover | None,
+        late: _Late,
     ) -> None:
         """One round of random draws and a walk, or one in each process."""
         if self.done:
             return
         text = self.question.statement.text
-        jobs = [
-            (text, self.seed, self.rounds + i, self.best) for i in range(workers if pool else 1)
-        ]
+        numbers = range(self.rounds, self.rounds + (workers if pool else 1))
+        jobs = [(text, self.seed, number, self.best, late) for number in numbers]
         results = list(pool.map(_round, jobs)) if pool else [_round(jobs[0], self.question)]
         self.rounds += len(jobs)
         self.idle += 1
@@ -217,16 +256,23 @@ class _Chase:
             if hit is not None and (self.best is None or size_of(hit) < size_of(self.best)):
                 self.best, self.evidence, self.idle = hit, [], 0
             elif undecided is not None and evidence is not None:
-                self._prove(undecided, evidence)
+                self._prove(undecided, evidence, late)
 
-    def _prove(self, instance: Instance, evidence: Prover) -> None:
-        """Ask again about an open instance, with certified bounds, if it is smaller."""
-        if self.best is not None and size_of(instance) >= size_of(self.best):
-            return
-        known = evidence(self.question, instance)
-        inner = [{k: v for k, v in c.items() if k not in ("format", "version")} for c in known]
-        if inner and self.question.ask(instance, inner).answer == "breaks":
-            self.best, self.evidence, self.idle = instance, known, 0
+    def _prove(self, instance: Instance, evidence: Prover, late: _Late) -> None:
+        """Ask again about an open instance, with certified bounds, and make it smaller."""
+
+        def proved(other: Instance) -> bool:
+            if self.best is not None and size_of(other) >= size_of(self.best):
+                return False
+            known = evidence(self.question, other)
+            inner = [{k: v for k, v in c.items() if k not in ("format", "version")} for c in known]
+            if not inner or self.question.ask(other, inner).answer != "breaks":
+                return False
+            self.best, self.evidence, self.idle = other, known, 0
+            return True
+
+        if proved(instance):
+            shrunk(instance, proved, late)
 
     def words(self) -> str:
         """How far it is."""
@@ -238,14 +284,15 @@ class _Chase:
         return ", ".join(told)
 
     def state(self) -> dict[str, Any]:
+        """What to go on from: a size that is not finished is begun again, and counted once."""
         return {
             "lemmax-hunt": 1,
             "statement": self.question.statement.text,
             "seed": self.seed,
             "size": self.size,
             "rounds": self.rounds,
-            "tried": self.tried,
-            "open": self.open,
+            "tried": self.tried - self.begun[0],
+            "open": self.open - self.begun[1],
             "best": self.best,
             "evidence": self.evidence,
             "gap": None if self.tight is None else str(self.tight[0]),
@@ -260,17 +307,30 @@ class _Chase:
         return Hunt(text, self.claim, *caught, 0.0, tuple(self.evidence), gap, tight)
 
 
+@dataclass(frozen=True)
+class _Late:
+    """Whether the time is over; it can be sent to another process."""
+
+    clock: Callable[[], float]
+    end: float
+
+    def __call__(self) -> bool:
+        return self.clock() >= self.end
+
+
 def _polished(
-    asked: Question, caught: Instance, source: random.Random
+    asked: Question, caught: Instance, source: random.Random, late: _Late
 ) -> tuple[Instance | None, None]:
     """A smaller catch near one that was caught: walk among catches, up a little, then down."""
     here = caught
     for _ in range(_ROUND):
         other = neighbour(here, source)
+        if late():
+            break
         near = size_of(other) <= size_of(caught) + 3
         if near and asked.ask(other).answer == "breaks":
             here = other
-    least = shrunk(here, lambda i: asked.ask(i).answer == "breaks")
+    least = shrunk(here, lambda i: asked.ask(i).answer == "breaks", late)
     return (least if size_of(least) < size_of(caught) else None), None
 
 
@@ -287,32 +347,32 @@ def _tighter(known: _Tight | None, told: Told, instance: Instance) -> _Tight | N
 
 
 def _round(
-    job: tuple[str, int, int, Instance | None], question: Question | None = None
+    job: tuple[str, int, int, Instance | None, _Late], question: Question | None = None
 ) -> tuple[Instance | None, Instance | None, _Tight | None, int]:
     """Draws, then a walk from the instance whose conclusion was nearest to failing.
 
     What broke the statement, made smaller; else the last draw that stayed open; where the
     conclusion was nearest to failing; how many were tried.
     """
-    text, seed, number, caught = job
+    text, seed, number, caught, late = job
     asked = question or Question(text)
     draw = Draw(asked, seed * 1_000_003 + number)
     source = random.Random(f"{seed} {number}")
     if caught is not None and number % 3 == 1:
-        return *_polished(asked, caught, source), None, _ROUND
+        return *_polished(asked, caught, source, late), None, _ROUND
     tight: _Tight | None = None
     start: Instance | None = None
     undecided: Instance | None = None
     for tried in range(1, 2 * _ROUND + 1):
         walking = tried > _ROUND
-        if walking and start is None:
-            return None, undecided, tight, _ROUND
+        if (walking and start is None) or late():
+            return None, undecided, tight, tried - 1
         known = tight[2] if tight is not None else start
         like = caught if number % 3 else None
         instance = neighbour(known, source) if walking and known else draw.instance(like)
         told = asked.ask(instance)
         if told.answer == "breaks" and (caught is None or size_of(instance) < size_of(caught)):
-            least = shrunk(instance, lambda i: asked.ask(i).answer == "breaks")
+            least = shrunk(instance, lambda i: asked.ask(i).answer == "breaks", late)
             return least, None, tight, tried
         if told.answer == "open" and not walking:
             undecided = instance
@@ -329,9 +389,9 @@ def _restored(state: Path | None, text: str, seed: int) -> Mapping[str, Any]:
     if state is None or not state.exists():
         return {}
     try:
-        known = json.loads(state.read_text(encoding="utf-8"))
+        known = json.loads(regular_bytes(state))
         alike = known["lemmax-hunt"] == 1 and known["statement"] == text and known["seed"] == seed
-    except (ValueError, KeyError, TypeError, OSError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         raise LemmaxError(f"{state} is not the state of a hunt.") from None
     if not alike:
         raise LemmaxError(f"{state} is the state of another hunt.")

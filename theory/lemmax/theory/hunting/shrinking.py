@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import random
 from collections.abc import Callable, Iterator, Mapping
@@ -15,8 +16,14 @@ from lemmax.theory.hunting.sizes import size_of
 _Path = tuple[Any, ...]
 
 
-def shrunk(instance: Instance, keeps: Callable[[Instance], bool]) -> Instance:
+def shrunk(
+    instance: Instance,
+    keeps: Callable[[Instance], bool],
+    late: Callable[[], bool] = lambda: False,
+) -> Instance:
     """An instance that no single step makes smaller and that still has the property.
+
+    When it gets ``late`` the smallest so far is returned.
 
     >>> big = {"M": [["3", "0"], ["0", "5"]]}
     >>> shrunk(big, lambda i: any(x != "0" for row in i["M"] for x in row))
@@ -27,6 +34,8 @@ def shrunk(instance: Instance, keeps: Callable[[Instance], bool]) -> Instance:
     while moved:
         moved = False
         for candidate in smaller(best):
+            if late():
+                return best
             if size_of(candidate) < size and keeps(candidate):
                 best, size, moved = candidate, size_of(candidate), True
                 break
@@ -91,6 +100,10 @@ def _simpler(text: str) -> Iterator[str]:
     size = size_of(text)
     tried = {Fraction(0), Fraction(1), Fraction(-1), Fraction(round(x)), x / 2, -x}
     tried |= {x - 1, x + 1, Fraction(1, 2), Fraction(int(x / 2)), x.limit_denominator(9)}
+    p, q = x.numerator, x.denominator
+    lower = {q - 1, q // 2, q * 9 // 10} - {0}
+    tried |= {Fraction(y, z) for z in lower for y in (p, p - q + z)}  # as near to 0, or to 1
+    tried |= {Fraction(int(x * 9 / 10))}
     for y in sorted(tried, key=size_of):
         if size_of(y) < size:
             yield str(y)
@@ -104,15 +117,14 @@ def _fewer_lines(instance: Instance) -> Iterator[Instance]:
         for axis, count in enumerate((len(value), len(value[0]))):
             for i in range(count if count > 1 else 0):
                 yield {**instance, name: _without(value, axis, i)}
-                alike = {
-                    other: _without(M, side, i)
-                    for other, M in instance.items()
-                    if _is_matrix(M)
-                    for side in (0, 1)
-                    if (len(M), len(M[0]))[side] == count
-                }
-                if len(alike) > 1:
-                    yield {**instance, **alike}
+                for square in (False, True):  # from square ones a column, or a row and a column
+                    alike = {
+                        other: _without_all(M, count, i, square)
+                        for other, M in instance.items()
+                        if _is_matrix(M) and count in (len(M), len(M[0]))
+                    }
+                    if len(alike) > 1:
+                        yield {**instance, **alike}
     for name, value in instance.items():
         if isinstance(value, list) and value and _is_matrix(value[0]):  # a tensor
             for i in range(len(value) if len(value) > 1 else 0):
@@ -127,7 +139,10 @@ def _fewer_lines(instance: Instance) -> Iterator[Instance]:
 
 
 def _divided(instance: Instance) -> Iterator[Instance]:
-    """A matrix, or a row of it, over the greatest common divisor of its integers: ranks stay."""
+    """A matrix, a row of it, or all integers, over a common divisor: ranks and ratios stay."""
+    whole = {n: int(x) for n, x in instance.items() if isinstance(x, str) and _is_integer(x)}
+    if (common := math.gcd(*whole.values())) > 1:
+        yield {**instance, **{name: str(x // common) for name, x in whole.items()}}
     for name, M in instance.items():
         if _is_matrix(M):
             for rows in (range(len(M)), *([i] for i in range(len(M)))):
@@ -136,6 +151,10 @@ def _divided(instance: Instance) -> Iterator[Instance]:
                 if common > 1 and all(x.denominator == 1 for x in entries):
                     cut = [[str(Fraction(x) / common) for x in row] for row in M]
                     yield {**instance, name: [cut[i] if i in rows else r for i, r in enumerate(M)]}
+
+
+def _is_integer(text: str) -> bool:
+    return text.removeprefix("-").isdecimal()
 
 
 def _is_matrix(value: Any) -> bool:
@@ -148,6 +167,13 @@ def _without(M: list[list[str]], axis: int, i: int) -> list[list[str]]:
     return M[:i] + M[i + 1 :] if axis == 0 else [row[:i] + row[i + 1 :] for row in M]
 
 
+def _without_all(M: list[list[str]], count: int, i: int, square: bool) -> list[list[str]]:
+    """Without the row and the column of an index, where there are so many of them."""
+    rows, columns = len(M) == count, len(M[0]) == count
+    cut = _without(M, 1, i) if columns else M
+    return _without(cut, 0, i) if rows and (square or not columns) else cut
+
+
 def _tagged(instance: Instance, tag: str) -> Iterator[tuple[str, Any]]:
     for name, value in instance.items():
         if isinstance(value, dict) and tag in value:
@@ -157,16 +183,18 @@ def _tagged(instance: Instance, tag: str) -> Iterator[tuple[str, Any]]:
 def _fewer_facts(instance: Instance) -> Iterator[Instance]:
     for tag in ("facts", "associations", "sequences"):
         for name, facts in _tagged(instance, tag):
-            for i in range(len(facts) if len(facts) > 1 else 0):
-                yield {**instance, name: {tag: facts[:i] + facts[i + 1 :]}}
+            few = (1, 2) if 2 < len(facts) <= 10 else (1,)
+            for gone in few if len(facts) > 1 else ():  # two at once where one alone is missed
+                for fewer in itertools.combinations(facts, len(facts) - gone):
+                    yield {**instance, name: {tag: list(fewer)}}
     for name, A in _tagged(instance, "multi-head"):
         T = len(A["context_of"])
         for t in range(T if T > 1 else 0):
-            fewer = {
+            without_t = {
                 "context_of": A["context_of"][:t] + A["context_of"][t + 1 :],
                 "queries": _without(A["queries"], 0, t),
             }
-            yield {**instance, name: {"multi-head": {**A, **fewer}}}
+            yield {**instance, name: {"multi-head": {**A, **without_t}}}
         for c in range(len(A["contexts"]) if len(A["contexts"]) > 1 else 0):
             if c not in A["context_of"]:
                 of = [i - (i > c) for i in A["context_of"]]
@@ -180,12 +208,13 @@ def _fewer_facts(instance: Instance) -> Iterator[Instance]:
             kept = [_without(E, 0, i) for E in A["contexts"]]
             yield {**instance, name: {"multi-head": {**A, "contexts": kept}}}
     for name, p in _tagged(instance, "distribution"):
-        for j in range(len(p["table"][0])):
-            kept = [row for row in p["table"] if row[j] == "0"]
-            if kept and len(p["table"][0]) > 1:
-                table = _without(kept, 1, j)
-                prior = [str(Fraction(1, len(table)))] * len(table)
-                yield {**instance, name: {"distribution": {"prior": prior, "table": table}}}
+        rows, tokens = p["table"], len(p["table"][0])
+        without = [[row for row in rows if row[j] == "0"] for j in range(tokens)]
+        tables = [_without(kept, 1, j) for j, kept in enumerate(without) if kept and tokens > 1]
+        tables += [_without(rows, 0, i) for i in range(len(rows) if len(rows) > 1 else 0)]
+        for table in tables:
+            prior = [str(Fraction(1, len(table)))] * len(table)
+            yield {**instance, name: {"distribution": {"prior": prior, "table": table}}}
 
 
 def _layers(instance: Instance) -> Iterator[tuple[Callable[[Any], Instance], Any]]:

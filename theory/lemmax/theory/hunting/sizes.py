@@ -18,7 +18,7 @@ def size_of(value: Any) -> int:
     """
     if isinstance(value, dict):
         return sum(
-            _names(part) if key in ("facts", "tokens") else size_of(part)
+            _names(part) if key in ("facts", "tokens", "unit", "scale") else size_of(part)
             for key, part in value.items()
         )
     if isinstance(value, (list, tuple)):

@@ -42,19 +42,19 @@ A claim carries no verdict: verdicts are derived from evidence
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import re
-import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, fields
 from functools import cached_property
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
-import networkx as nx
-
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import read_toml
 from lemmax.theory.ledger.formulas import FormulaError, read_formula
 
 Kind = Literal["A", "E", "I", "T", "D"]
@@ -141,7 +141,9 @@ class Catalogue:
         try:
             return self.claims[identifier]
         except KeyError:
-            raise ClaimsError(f"There is no claim {identifier!r}.") from None
+            near = difflib.get_close_matches(identifier, list(self.claims), 1)
+            nearest = f" Nearest: {near[0]}." if near else ""
+            raise ClaimsError(f"There is no claim {identifier!r}.{nearest}") from None
 
     def __contains__(self, identifier: object) -> bool:
         return identifier in self.claims
@@ -153,12 +155,13 @@ class Catalogue:
         return len(self.claims)
 
     @cached_property
-    def graph(self) -> nx.DiGraph[str]:
-        """An edge from each claim to everything it uses."""
-        graph: nx.DiGraph[str] = nx.DiGraph()
-        graph.add_nodes_from(self.claims)
-        graph.add_edges_from((c.id, used) for c in self for used in c.uses)
-        return graph
+    def leans_on(self) -> Mapping[str, frozenset[str]]:
+        """What each claim uses, and what that uses, down to the last definition."""
+        below: dict[str, frozenset[str]] = {}
+        for identifier in TopologicalSorter({c.id: c.uses for c in self}).static_order():
+            uses = self.claims[identifier].uses
+            below[identifier] = frozenset(uses).union(*(below[used] for used in uses))
+        return MappingProxyType(below)
 
     def used_by(self, identifier: str) -> tuple[str, ...]:
         """The claims that name this one under ``uses`` or ``repaired_by``."""
@@ -197,12 +200,12 @@ def load_claims(paths: Iterable[str | Path] = (BUILT_IN,)) -> Catalogue:
                 raise ClaimsError(
                     f"{homes[claim.id]}: {claim.id} refers to {target}, which does not exist."
                 )
-    catalogue = Catalogue(MappingProxyType(claims), MappingProxyType(papers))
     try:
-        cycle = [edge[0] for edge in nx.find_cycle(catalogue.graph)]
-    except nx.NetworkXNoCycle:
-        return catalogue
-    raise ClaimsError(f"{homes[cycle[0]]}: a cycle in uses: {' -> '.join([*cycle, cycle[0]])}.")
+        TopologicalSorter({claim.id: claim.uses for claim in claims.values()}).prepare()
+    except CycleError as error:
+        cycle = error.args[1][::-1]  # each uses the next
+        raise ClaimsError(f"{homes[cycle[0]]}: a cycle in uses: {' -> '.join(cycle)}.") from None
+    return Catalogue(MappingProxyType(claims), MappingProxyType(papers))
 
 
 def _files(paths: Iterable[str | Path]) -> Iterator[Path]:
@@ -227,21 +230,24 @@ _NEEDS = {
     "formula": "symbols",
     "counterformula": "symbols",
 }
+_NAME = re.compile(r"(?!\.)[^\x00-\x1f\x7f/\\<>]{1,200}")  # of a folder or file, not hidden, not ..
 _THEOREM = re.compile(r"\w+\.[\w']+")
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Claim]]:
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise ClaimsError(f"{path} is not a TOML file: {error}.") from None
+    document = read_toml(path, ClaimsError)
     unknown = sorted(set(document) - {"paper", "claim"})
     if unknown:
         raise ClaimsError(f"{path}: unknown table {unknown[0]!r}.")
     paper = document.get("paper", {})
     if not isinstance(paper, dict) or not isinstance(paper.get("key"), str):
         raise ClaimsError(f"{path}: the [paper] table needs a key.")
-    return paper, [_claim(path, n, table) for n, table in enumerate(document.get("claim", []), 1)]
+    if not _NAME.fullmatch(paper["key"]):
+        raise ClaimsError(f"{path}: the key {paper['key']!r} is no name of a folder.")
+    listed = document.get("claim", [])
+    if not isinstance(listed, list) or not all(isinstance(table, dict) for table in listed):
+        raise ClaimsError(f"{path}: a claim is a table, [[claim]].")
+    return paper, [_claim(path, n, table) for n, table in enumerate(listed, 1)]
 
 
 def _claim(path: Path, number: int, table: dict[str, Any]) -> Claim:
@@ -272,6 +278,8 @@ def _fits_together(where: str, table: dict[str, Any]) -> None:
         raise ClaimsError(f"{where}: refutation is 'instance' or 'universal'.")
     if "/" not in table["id"]:
         raise ClaimsError(f"{where}: an id has the form paper/name.")
+    if not all(map(_NAME.fullmatch, table["id"].split("/"))):
+        raise ClaimsError(f"{where}: an id is made of names of files, for its page is one.")
     if "formal" in table and table["kind"] in ("T", "D"):
         raise ClaimsError(f"{where}: a claim of kind {table['kind']} has no formal statement.")
     for field, other in _NEEDS.items():

@@ -104,6 +104,23 @@ def check_formal(
     return {name: reports[name] for name in order}
 
 
+def link_compiled(
+    into: Path, wanted: Iterable[str], coqc: str, kept: Path | None = None, timeout: float = 300
+) -> None:
+    """Put the wanted formal sources of lemmax, compiled, into a folder, with all they require.
+
+    They are links to what :func:`check_formal` keeps, so that nothing is compiled a second time.
+    KernelError that names the first source that does not compile.
+    """
+    store, sources = kept or cache_folder(), formal_sources(formal_folder())
+    keys = _keys(sources, requirements(sources), _version(coqc))
+    reports = check_formal(wanted=wanted, coqc=coqc, kept=store, timeout=timeout)
+    for name, report in reports.items():
+        if not report.compiled:
+            raise KernelError(f"The formal source {name}.v does not compile: {report.message}")
+        os.link(store / keys[name] / f"{name}.vo", into / f"{name}.vo")
+
+
 def _closure(graph: Mapping[str, list[str]], names: Iterable[str]) -> set[str]:
     found: set[str] = set()
     waiting = list(names)

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import networkx as nx
-
 from lemmax.theory.ledger.claims import Catalogue, Claim, normalised
 from lemmax.theory.ledger.verdicts import Evidence, Grade, Verdict
 
@@ -22,6 +20,7 @@ FIXTURES: dict[str, Grade] = {
     "kernel": "kernel",
     "symbolic": "symbolic",
     "exhaust": "universal",
+    "none_up_to": "universal",
     "sample": "property",
     "measure": "empirical",
 }
@@ -86,7 +85,7 @@ def counts(earned: Earned, evidence: Evidence, catalogue: Catalogue) -> bool:
     if earned.shows is not None and earned.shows != ("against" if gap else evidence.direction):
         return False
     # A gap in a proof is shown by refuting something that the proof uses.
-    used = nx.descendants(catalogue.graph, claim.id) if gap else set()
+    used = catalogue.leans_on[claim.id] if gap else frozenset()
     if earned.about is not None and earned.about != claim.id and earned.about not in used:
         return False
     if gap and earned.grade == "symbolic" and earned.about not in used:

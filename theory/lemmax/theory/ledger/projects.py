@@ -8,13 +8,13 @@ declares no claims, it is lemmax's own that are meant.
 from __future__ import annotations
 
 import configparser
-import tomllib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import read_toml, regular_text
 from lemmax.theory.ledger.claims import BUILT_IN
 
 SETTINGS = {
@@ -92,14 +92,16 @@ def _settings(folder: Path) -> dict[str, Any]:
             continue
         try:
             if name == "pyproject.toml":
-                tool = tomllib.loads(path.read_text(encoding="utf-8")).get("tool", {})
+                tool = read_toml(path).get("tool", {})
                 found = tool.get("pytest", {}).get("ini_options", {})
             else:
                 parser = configparser.ConfigParser(interpolation=None)
-                parser.read_string(path.read_text(encoding="utf-8"))
+                parser.read_string(regular_text(path, 2**24))
                 section = "tool:pytest" if name == "setup.cfg" else "pytest"
                 found = dict(parser[section]) if parser.has_section(section) else {}
-        except (ValueError, configparser.Error) as error:
+        except LemmaxError:
+            raise
+        except (ValueError, AttributeError, configparser.Error) as error:
             raise LemmaxError(f"{path} cannot be read: {str(error).splitlines()[0]}") from None
         if found:
             return found

@@ -12,6 +12,7 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from lemmax.theory.files import regular_bytes
 from lemmax.theory.ledger.claims import Catalogue
 from lemmax.theory.ledger.proofs import Direction
 from lemmax.theory.ledger.verdicts import Entry, Evidence, Grade, LedgerError, build_ledger
@@ -75,19 +76,31 @@ def _tuples(item: Mapping[str, Any]) -> dict[str, Any]:
     return {k: tuple(v) if isinstance(v, list) else v for k, v in item.items()}
 
 
+def _is_entry(entry: Mapping[str, Any]) -> bool:
+    """Whether an entry has what every version has, and evidence that can be read."""
+    texts = [entry["id"], entry["digest"], entry["verdict"], entry["grade"] or ""]
+    for item in entry["evidence"]:
+        texts += [item[name] for name in ("grade", "direction", "test")]
+        _tuples(item)
+    return all(isinstance(text, str) for text in texts)
+
+
 def read_ledger(path: str | Path) -> Record:
     """Read ``ledger.json``."""
+    if not Path(path).exists():
+        advice = f"pytest --ledger {Path(path).name} writes one"
+        raise LedgerError(f"There is no ledger at {path}: {advice}.")
     try:
-        document = json.loads(Path(path).read_text(encoding="utf-8"))
+        document = json.loads(regular_bytes(path))
         if document["format"] != "lemmax-ledger" or document["version"] not in (1, 2):
             raise LedgerError(f"{path} is not a lemmax ledger of version 1 or 2.")
         claims = {entry["id"]: entry for entry in document["claims"]}
+        if not all(map(_is_entry, claims.values())):
+            raise LedgerError(f"{path} is not a lemmax ledger: an entry is damaged.")
         if len(claims) < len(document["claims"]):
             raise LedgerError(f"{path} has two entries for one claim.")
         return Record(claims, tuple(document["left_out"]))
-    except OSError:
-        raise LedgerError(f"There is no ledger at {path}.") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError, RecursionError) as error:
         if isinstance(error, LedgerError):
             raise
         raise LedgerError(f"{path} is not a lemmax ledger.") from None

@@ -11,6 +11,21 @@ def _built_in() -> Catalogue:
     return load_claims()
 
 
+def refutable(claim: str) -> str:
+    """The same for what one instance can refute; that something exists is not so.
+
+    >>> refutable("wong/tau-below-layer-rank")
+    Traceback (most recent call last):
+    lemmax.theory.errors.LemmaxError: The claim wong/tau-below-layer-rank says that something ...
+    """
+    if _built_in()[claim].kind == "E":
+        raise LemmaxError(
+            f"The claim {claim} says that something exists: an instance that is not so "
+            "does not refute it."
+        )
+    return statement_of(claim)
+
+
 def statement_of(claim: str) -> str:
     """What a claim of the four shipped catalogues says formally, with single blanks.
 

@@ -10,12 +10,11 @@ from __future__ import annotations
 import hashlib
 import json
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from lemmax.theory.files import write_text
+from lemmax.theory.files import read_toml, write_text
 from lemmax.theory.ledger.coq import requirements, strip_comments, theorem_statements
 from lemmax.theory.ledger.verdicts import LedgerError
 
@@ -32,15 +31,13 @@ def read_theorems(path: Path) -> dict[str, Recorded]:
     """The record by ``file.theorem``; empty where there is none yet."""
     if not path.is_file():
         return {}
+    document = read_toml(path, LedgerError)
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
         return {
             f"{file}.{name}": Recorded(" ".join(entry["states"].split()), str(entry["definitions"]))
             for file, table in document.items()
             for name, entry in table.items()
         }
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise LedgerError(f"{path} is not a TOML file: {error}.") from None
     except (KeyError, TypeError, AttributeError):
         raise LedgerError(f"{path} is no record of theorems: write it anew.") from None
 

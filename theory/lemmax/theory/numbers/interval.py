@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Protocol
+from typing import Any, Protocol
 
 from lemmax.theory.errors import LemmaxError
 
@@ -48,6 +48,20 @@ class Interval:
 
     def _repr_html_(self: Bounded) -> str:
         return f"<p>{in_words(self)}</p>"
+
+    def to_sympy(self: Bounded) -> Any:
+        """The rank, or the integers that it lies between while the bounds differ.
+
+        >>> class Known(Interval):
+        ...     lower, upper = 2, 3
+        >>> Known().to_sympy()
+        Range(2, 4, 1)
+        """
+        from sympy import Integer, Range
+
+        if self.lower == self.upper:
+            return Integer(self.lower)
+        return Range(self.lower, self.upper + 1)
 
     def known(self: Bounded, name: str) -> int:
         """The rank, for a certificate that only an exact one has."""

@@ -9,16 +9,18 @@ from __future__ import annotations
 
 import math
 import operator
+import re
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from numbers import Rational
-from typing import TYPE_CHECKING, Any, TypeAlias, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, overload, runtime_checkable
 
 from flint import fmpq, fmpq_mat, fmpz, fmpz_mat
 
 from lemmax.theory.errors import NotExact, ShapeError
 from lemmax.theory.latex import Typeset, latex_matrix, latex_number
 from lemmax.theory.shown import LONGEST, html_table
+from lemmax.theory.sympified import symbolic_matrix
 
 if TYPE_CHECKING:
     import numpy as np
@@ -26,6 +28,30 @@ if TYPE_CHECKING:
 
 MatrixLike: TypeAlias = "Matrix | fmpz_mat | fmpq_mat | Sequence[Sequence[Any]] | NDArray[Any]"
 """Whatever :class:`Matrix` accepts: nested sequences, numpy or sympy matrices, flint matrices."""
+
+
+@runtime_checkable
+class HasSymbols(Protocol):
+    """A matrix of sympy, which may have free symbols."""
+
+    @property
+    def free_symbols(self) -> set[Any]:
+        """The symbols in its entries."""
+        ...
+
+
+_LONG_EXPONENT = re.compile(r"[eE][+-]?[0-9_]{5,}\s*$")
+
+
+def parsed(value: Any) -> Fraction:
+    """``Fraction(value)``; a text such as 1e999999999, too long to write out, is a ValueError.
+
+    >>> parsed("1e-3")
+    Fraction(1, 1000)
+    """
+    if isinstance(value, str) and _LONG_EXPONENT.search(value):
+        raise ValueError(f"{value[:40]!r} has an exponent beyond 9999")
+    return Fraction(value)
 
 
 def rational(value: Any, *, floats: bool = False) -> fmpq:
@@ -46,9 +72,10 @@ def rational(value: Any, *, floats: bool = False) -> fmpq:
         return fmpq(int(value.numerator), int(value.denominator))
     if isinstance(value, str):
         try:
-            fraction = Fraction(value)
+            fraction = parsed(value)
         except (ValueError, ZeroDivisionError):
-            raise NotExact(f"{value!r} is not a rational number.") from None
+            shown = repr(value) if len(value) <= 40 else f"{value[:40]!r}…"
+            raise NotExact(f"{shown} is not a rational number.") from None
         return fmpq(fraction.numerator, fraction.denominator)
     if hasattr(value, "dtype") and hasattr(value, "item"):
         return rational(value.item(), floats=floats)
@@ -262,11 +289,7 @@ class Matrix(Typeset):
         >>> Matrix([["1/2", 3]]).to_sympy()
         Matrix([[1/2, 3]])
         """
-        import sympy
-
-        return sympy.Matrix(
-            [[sympy.Rational(int(x.p), int(x.q)) for x in row] for row in self._flint.tolist()]
-        )
+        return symbolic_matrix(self._flint)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> NDArray[Any]:
         """An exact array: int64 where every entry is a short integer, else fractions.

@@ -10,15 +10,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal, cast, overload
 
 from flint import fmpq_mat, fmpz_mat, nmod_mat
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.latex import Typeset
-from lemmax.theory.numbers.matrices import MatrixLike, flint_matrix, integer_matrix
+from lemmax.theory.numbers.matrices import (
+    HasSymbols,
+    MatrixLike,
+    flint_matrix,
+    integer_matrix,
+)
 from lemmax.theory.numbers.primes import MERSENNE_61, primes
+
+if TYPE_CHECKING:
+    from lemmax.theory.numbers.families.ranks import FamilyRank
 
 _SMALL = 48  # below this size flint's own exact rank costs less than a handful of primes
 
@@ -63,6 +71,12 @@ class RankResult(Typeset):
             },
         )
 
+    def to_sympy(self) -> Any:
+        """The rank."""
+        from sympy import Integer
+
+        return Integer(self.rank)
+
     def formula(self) -> str:
         """``\\operatorname{rank}`` of the matrix as an equation."""
         from lemmax.theory.numbers.matrices import Matrix
@@ -70,7 +84,15 @@ class RankResult(Typeset):
         return rf"\operatorname{{rank}} {Matrix(self.matrix).formula()} = {self.rank}"
 
 
-def certified_rank(matrix: MatrixLike, *, floats: bool = False) -> RankResult:
+@overload
+def certified_rank(matrix: HasSymbols, *, floats: bool = False) -> FamilyRank: ...
+@overload
+def certified_rank(matrix: MatrixLike, *, floats: bool = False) -> RankResult: ...
+
+
+def certified_rank(
+    matrix: MatrixLike | HasSymbols, *, floats: bool = False
+) -> RankResult | FamilyRank:
     """The exact rank over Q (equally over R and C) of an integer or rational matrix.
 
     Parameters
@@ -94,8 +116,19 @@ def certified_rank(matrix: MatrixLike, *, floats: bool = False) -> RankResult:
     >>> hilbert = [[Fraction(1, i + j + 1) for j in range(20)] for i in range(20)]
     >>> certified_rank(hilbert).rank  # in floating point it looks like 13
     20
+
+    A matrix of sympy whose entries are polynomials in one symbol has a rank for all but finitely
+    many real values, and these:
+
+    >>> from sympy import Matrix, symbols
+    >>> certified_rank(Matrix([[symbols("c"), 1], [1, 1]]))
+    FamilyRank(rank 2 for all c but 1 (rank 1))
     """
-    flint = flint_matrix(matrix, floats=floats)
+    if isinstance(matrix, HasSymbols) and matrix.free_symbols:
+        from lemmax.theory.numbers.families.ranks import family_rank
+
+        return family_rank(matrix)
+    flint = flint_matrix(cast(MatrixLike, matrix), floats=floats)
     integers = flint if isinstance(flint, fmpz_mat) else flint.numer_denom()[0]
     size = min(integers.nrows(), integers.ncols())
     lower = nmod_mat(integers, MERSENNE_61).rank()

@@ -9,19 +9,23 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast, overload
 
 from flint import fmpz, fmpz_mat, nmod_mat
 
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
-from lemmax.theory.errors import NotExact
+from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.interval import Interval
-from lemmax.theory.numbers.matrices import Matrix, MatrixLike
+from lemmax.theory.numbers.matrices import HasSymbols, Matrix, MatrixLike
 from lemmax.theory.numbers.primes import MERSENNE_61, primes
 from lemmax.theory.numbers.rank import certified_rank, pivots_modulo
 from lemmax.theory.numbers.row_maps import Unit
 from lemmax.theory.shown import shortened
+
+if TYPE_CHECKING:
+    from lemmax.theory.numbers.families.softmax import SoftmaxFamilyRank
 
 _BUDGET_BITS = 40_000_000  # the largest specialised matrix that softmax_rank will eliminate
 
@@ -74,7 +78,17 @@ class SoftmaxRank(Interval, Typeset):
 _POINT = 1_234_567_890_123_456_789  # any residue would do; a fixed one makes certificates stable
 
 
-def softmax_rank(logits: MatrixLike, unit: Unit = "1", *, floats: bool = False) -> SoftmaxRank:
+@overload
+def softmax_rank(
+    logits: HasSymbols, unit: Unit = "1", *, floats: bool = False
+) -> SoftmaxFamilyRank: ...
+@overload
+def softmax_rank(logits: MatrixLike, unit: Unit = "1", *, floats: bool = False) -> SoftmaxRank: ...
+
+
+def softmax_rank(
+    logits: MatrixLike | HasSymbols, unit: Unit = "1", *, floats: bool = False
+) -> SoftmaxRank | SoftmaxFamilyRank:
     r"""The real rank of the row-softmax of a rational matrix, exactly.
 
     Normalising a row does not change the rank, so this is the rank of the entrywise exponential
@@ -86,6 +100,10 @@ def softmax_rank(logits: MatrixLike, unit: Unit = "1", *, floats: bool = False) 
     an (r+1)-minor is an integer polynomial in z with coefficients of size at most (r+1)!, so by
     Cauchy's bound on roots it is zero iff it vanishes at z₀ = (r+1)! + 1.
 
+    A matrix of sympy with one free symbol, in which every logit is affine, has a rank for all but
+    finitely many real values, and these: see
+    :func:`~lemmax.theory.numbers.families.softmax.softmax_family_rank`.
+
     The last step costs an exact elimination with long integers; beyond a budget the bounds stay
     apart and ``rank`` is None.
 
@@ -95,8 +113,18 @@ def softmax_rank(logits: MatrixLike, unit: Unit = "1", *, floats: bool = False) 
     3
     >>> softmax_rank([[0, 1, 2], [1, 2, 3], [0, 0, 5]]).rank  # two rows differ by a constant
     2
+    >>> from sympy import Matrix, symbols
+    >>> softmax_rank(symbols("c") * Matrix([[0, 1], [1, 0]]))
+    SoftmaxFamilyRank(rank 2 for all c but 0 (rank 1))
     """
-    matrix = Matrix(logits, floats=floats)
+    if isinstance(logits, HasSymbols):
+        from lemmax.theory.numbers.families.softmax import softmax_family_rank
+
+        if logits.free_symbols:
+            if unit != "1":
+                raise LemmaxError("A family writes its unit itself: multiply the logits by log(2).")
+            return softmax_family_rank(logits)
+    matrix = Matrix(cast(MatrixLike, logits), floats=floats)
     exponents, q = _exponents(matrix)
     if unit == "ln2" and q != 1:
         raise NotExact("In units of ln 2 the logits must be integers.")

@@ -6,11 +6,13 @@ sources that it stands on, and the version of Coq.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import os
 import shutil
 import subprocess
+import tempfile
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass
@@ -18,6 +20,7 @@ from functools import cache
 from pathlib import Path
 
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_text
 from lemmax.theory.ledger.coq import (
     CLOSED,
     LOGICAL_NAME,
@@ -27,6 +30,7 @@ from lemmax.theory.ledger.coq import (
     formal_folder,
     strip_comments,
 )
+from lemmax.theory.ledger.coq_cache import link_compiled
 from lemmax.theory.proving.theorem import HEAD, file_text
 
 INSTALL = (
@@ -88,17 +92,23 @@ def digest_of(text: str, sources: Mapping[str, str], coqc: str = "") -> str:
 
 
 def compiled_sources(coqc: str, sources: Mapping[str, str], timeout: float) -> Path:
-    """A folder with the compiled formal sources, made if it is not there."""
-    folder = cache_folder() / digest_of("", sources, coqc)[:16]
-    if (folder / "complete").is_file():
+    """A folder with the compiled formal sources, made if it is not there.
+
+    It appears whole, whoever else is making it, and shares what the evidence compiles.
+    """
+    folder = cache_folder() / f"formal-{digest_of('', sources, coqc)[:16]}"
+    if folder.is_dir():
         return folder
-    folder.mkdir(parents=True, exist_ok=True)
-    for name, text in sources.items():
-        (folder / f"{name}.v").write_text(text, encoding="utf-8")
-        run = _coqc(coqc, folder, folder / f"{name}.v", timeout)
-        if run.returncode:
-            raise LemmaxError(f"The formal source {name}.v does not compile.")
-    (folder / "complete").write_text("", encoding="utf-8")
+    cache_folder().mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as work:
+        made = Path(work) / "made"
+        made.mkdir()
+        link_compiled(made, sources, coqc, timeout=timeout)
+        try:
+            made.rename(folder)
+        except OSError:  # another process was faster
+            if not folder.is_dir():
+                raise
     return folder
 
 
@@ -124,21 +134,22 @@ def prove(text: str, theorems: int, timeout: float = 600, fresh: bool = False) -
     digest = digest_of(text, sources, coqc)
     record = cache_folder() / f"{digest}.json"
     if record.is_file() and not fresh:
-        return Run(**json.loads(record.read_text(encoding="utf-8")))
+        with contextlib.suppress(ValueError, TypeError):  # damaged: prove it again
+            return Run(**json.loads(record.read_text(encoding="utf-8")))
     folder = compiled_sources(coqc, sources, timeout)
-    file = folder / f"certificates_{digest[:16]}.v"
-    file.write_text(text, encoding="utf-8")
-    start = time.monotonic()
-    run = _coqc(coqc, folder, file, timeout)
-    seconds = time.monotonic() - start
+    # A folder of its own: another process may be proving the same file.
+    with tempfile.TemporaryDirectory(dir=cache_folder()) as work:
+        file = Path(work) / f"certificates_{digest[:16]}.v"
+        file.write_text(text, encoding="utf-8")
+        start = time.monotonic()
+        run = _coqc(coqc, folder, file, timeout)
+        seconds = time.monotonic() - start
     closed = run.stdout.count(CLOSED)
     proved = run.returncode == 0 and closed == theorems
     message = run.stderr.strip() or ("" if proved else f"{closed} of {theorems} theorems closed")
-    for leftover in _products(file):
-        leftover.unlink(missing_ok=True)
     result = Run(proved, round(seconds, 2), message, digest)
     if proved:
-        record.write_text(json.dumps(asdict(result)), encoding="utf-8")
+        write_text(record, json.dumps(asdict(result)))
     return result
 
 

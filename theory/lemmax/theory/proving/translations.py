@@ -60,6 +60,7 @@ KINDS: dict[str, Translation] = {
 _WHY = {
     "kl-interval": "a divergence needs logarithms, and its infimum limits",
     "aot-rank": "such a rank is known because e is transcendental, which no file of ours proves",
+    "transformer-memorization": "norms and activations are not defined in theory/formal",
     "float-memorization": "the rounding of floating-point formats is not defined in theory/formal",
 }
 

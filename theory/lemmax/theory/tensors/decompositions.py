@@ -16,6 +16,7 @@ from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.errors import ShapeError
 from lemmax.theory.latex import Typeset, aligned, latex_matrix, latex_number
+from lemmax.theory.sympified import symbolic_polynomial, symbolic_vector
 from lemmax.theory.tensors.arrays import Array
 
 Vector: TypeAlias = tuple[fmpq, ...]
@@ -49,6 +50,19 @@ class Family:
             ]
             for x in u
         ]
+
+    def to_sympy(self) -> tuple[tuple[Any, Any, Any], ...]:
+        """Three column vectors per root, exact: in radicals where sympy has them, else CRootOf."""
+        from sympy import Matrix, Poly, Symbol, rootof
+
+        x = Symbol("x")
+        modulus = Poly(symbolic_polynomial(self.modulus, x), x)
+        terms = []
+        for number in range(len(self)):
+            root = rootof(modulus, number)
+            u, v, w = (Matrix([symbolic_polynomial(p, root) for p in f]) for f in self.factors)
+            terms.append((u, v, w))
+        return tuple(terms)
 
 
 def rationalised(family: Family) -> list[Term]:
@@ -227,6 +241,18 @@ class Decomposition(Typeset):
             shown = [*shown[:_TERMS], rf"\text{{{left} more terms}}"]
         lines = [" + ".join(shown[i : i + 3]) for i in range(0, len(shown), 3)] or ["0"]
         return aligned([f"D &= {lines[0]}", *(f"&+ {line}" for line in lines[1:])])
+
+    def to_sympy(self) -> tuple[tuple[Any, Any, Any], ...]:
+        """Three column vectors per term, whose products add up to the tensor.
+
+        >>> e = (fmpq(1), fmpq(0))
+        >>> Decomposition((2, 2, 2), ((e, e, e),)).to_sympy()[0][0].T
+        Matrix([[1, 0]])
+        """
+        rational = (
+            (symbolic_vector(u), symbolic_vector(v), symbolic_vector(w)) for u, v, w in self.terms
+        )
+        return (*rational, *(term for family in self.families for term in family.to_sympy()))
 
     def certificate_fields(self) -> dict[str, Any]:
         """The fields ``terms`` and ``families`` of a tensor-rank certificate."""

@@ -13,11 +13,11 @@ from pathlib import Path
 from flint import fmpq
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.files import write_text
+from lemmax.theory.files import regular_text, write_text
 from lemmax.theory.numbers.matrices import rational
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
 
-_LARGEST = 10_000_000
+_LARGEST = 2_000_000
 
 
 class NotADecomposition(LemmaxError):
@@ -76,20 +76,19 @@ def _three(paths: Sequence[str | Path]) -> Sequence[str | Path]:
     return paths
 
 
+def _is_count(text: str) -> bool:
+    return text.isdecimal() and len(text) < 19
+
+
 def read_sms(path: str | Path) -> list[list[fmpq]]:
     """The matrix in an SMS file."""
-    try:
-        text = Path(path).read_text(encoding="utf-8")
-    except UnicodeDecodeError:
-        raise NotADecomposition(f"{path} is not a text file.") from None
-    except OSError as error:
-        raise NotADecomposition(f"{path} cannot be read: {error.strerror}.") from None
+    text = regular_text(path)
     lines = [
         (number, line.split())
         for number, line in enumerate(text.splitlines(), 1)
         if line.strip() and not line.lstrip().startswith(("#", "%"))
     ]
-    if not lines or len(lines[0][1]) != 3 or not all(x.isdecimal() for x in lines[0][1][:2]):
+    if not lines or len(lines[0][1]) != 3 or not all(map(_is_count, lines[0][1][:2])):
         raise NotADecomposition(f"{path} does not start with the line 'rows columns R'.")
     rows, columns = (int(x) for x in lines[0][1][:2])
     if not rows or not columns or rows * columns > _LARGEST:
@@ -100,7 +99,7 @@ def read_sms(path: str | Path) -> list[list[fmpq]]:
     for number, fields in lines[1:]:
         if fields == ["0", "0", "0"]:
             return matrix
-        if len(fields) != 3 or not all(x.isdecimal() for x in fields[:2]):
+        if len(fields) != 3 or not all(map(_is_count, fields[:2])):
             raise NotADecomposition(f"{path}, line {number}: an entry is 'row column value'.")
         i, j = int(fields[0]), int(fields[1])
         if not (1 <= i <= rows and 1 <= j <= columns):

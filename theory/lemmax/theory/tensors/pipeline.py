@@ -28,7 +28,7 @@ from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.fields import Field
 from lemmax.theory.tensors.reductions import components, concise, restricted
 from lemmax.theory.tensors.search.clock import share
-from lemmax.theory.tensors.stages import solve_component
+from lemmax.theory.tensors.stages import solve_algebra, solve_component
 
 Side: TypeAlias = tuple[list[int], list[int], list[int]]
 """The indices of a direct summand in the three modes."""
@@ -37,7 +37,7 @@ Side: TypeAlias = tuple[list[int], list[int], list[int]]
 def solve(array: Array, field: Field, deadline: float | None = None) -> Bounds:
     """Reduce and bound a nonzero tensor: concision, components, private slices, one component.
 
-    A deadline is a time of ``time.monotonic()``, past which no further stage of the search begins.
+    A deadline is a reading of the clock, past which no further stage of the search begins.
 
     >>> bounds = solve(np.eye(2, dtype=int)[None], "Q")
     >>> bounds.lower.value, len(bounds.decomposition)
@@ -58,6 +58,18 @@ def solve(array: Array, field: Field, deadline: float | None = None) -> Bounds:
 
 
 def _solve_concise(array: Array, field: Field, deadline: float | None) -> Bounds:
+    algebra = solve_algebra(array, field)
+    if algebra is None:
+        return _solve_parts(array, field, deadline)
+    if algebra.closed:
+        return algebra
+    bounds = _solve_parts(array, field, deadline, algebra)
+    return bounds.raised(algebra.lower).shortened(algebra.reasons[0], algebra.decomposition)
+
+
+def _solve_parts(
+    array: Array, field: Field, deadline: float | None, known: Bounds | None = None
+) -> Bounds:
     if 2 not in array.shape:
         sides = components(array)
         if len(sides) > 1:
@@ -65,7 +77,7 @@ def _solve_concise(array: Array, field: Field, deadline: float | None) -> Bounds
         private = private_slices(array)
         if private is not None:
             return _solve_private(array, *private, field, deadline)
-    return solve_component(array, field, deadline)
+    return solve_component(array, field, deadline, known)
 
 
 def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: float | None) -> Bounds:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -15,8 +14,8 @@ from lemmax.theory.facts.database import Database
 from lemmax.theory.facts.frames import is_frame
 from lemmax.theory.latex import Typeset, between
 from lemmax.theory.numbers.interval import Interval
+from lemmax.theory.tensors.algebras.structure import alder_strassen
 from lemmax.theory.tensors.arrays import Array, tensor_array
-from lemmax.theory.tensors.below.algebras import alder_strassen
 from lemmax.theory.tensors.below.chains import LowerBound
 from lemmax.theory.tensors.below.flattenings import flattening_bound, recomputed
 from lemmax.theory.tensors.bounds import Bounds
@@ -25,7 +24,7 @@ from lemmax.theory.tensors.descriptions import in_words
 from lemmax.theory.tensors.fields import Field, known_field
 from lemmax.theory.tensors.files import NotADecomposition
 from lemmax.theory.tensors.pipeline import solve
-from lemmax.theory.tensors.search.clock import late, usable_seconds
+from lemmax.theory.tensors.search.clock import late, now, usable_seconds
 from lemmax.theory.tensors.search.real_fits import real_fit
 from lemmax.theory.tensors.search.real_terms import RealDecomposition
 
@@ -213,7 +212,7 @@ def tensor_rank(
     2
     """
     known_field(field)
-    start = time.monotonic()
+    start = now()
     deadline = None if seconds is None else start + usable_seconds(seconds)
     if is_frame(db_or_array):
         db_or_array = Database.from_frame(db_or_array)
@@ -260,7 +259,7 @@ def cited(result: TensorRank, bounds: Bounds) -> tuple[Cited, ...]:
                 "all summands but one have such a mode, after concision",
             )
         )
-    algebra = alder_strassen(_aligned(result), result.field)
+    algebra = alder_strassen(result.array, result.field)
     if algebra is not None and algebra > result.lower:
         theorems.append(
             Cited(
@@ -270,12 +269,3 @@ def cited(result: TensorRank, bounds: Bounds) -> tuple[Cited, ...]:
             )
         )
     return tuple(theorems)
-
-
-def _aligned(result: TensorRank) -> Array:
-    """The tensor with keys, queries and values in one order, where they are the same tokens."""
-    if result.names is None or len({frozenset(part) for part in result.names}) != 1:
-        return result.array
-    keys = result.names[0]
-    orders = [[part.index(token) for token in keys] for part in result.names]
-    return result.array[np.ix_(*orders)]

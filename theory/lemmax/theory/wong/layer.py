@@ -28,6 +28,7 @@ from lemmax.theory.latex import Typeset, weights
 from lemmax.theory.numbers.matrices import Matrix, MatrixLike
 from lemmax.theory.numbers.row_maps import Unit
 from lemmax.theory.shown import counted, html_table, shortened
+from lemmax.theory.sympified import symbolic_weights
 from lemmax.theory.wong.logit_rows import LogitRow
 
 if TYPE_CHECKING:
@@ -69,6 +70,10 @@ class Head:
     def matrices(self) -> tuple[Matrix, Matrix, Matrix, Matrix]:
         """W_Q, W_K, W_V and W_O."""
         return self.W_Q, self.W_K, self.W_V, self.W_O
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The matrices by name, for sympy."""
+        return {name: getattr(self, name).to_sympy() for name in ("W_Q", "W_K", "W_V", "W_O")}
 
     @property
     def d_qk(self) -> int:
@@ -236,6 +241,25 @@ class AttentionLayer(Typeset):
             denominator = denominator * total
         return LogitRow(tuple(numerators), denominator, q, self.unit)
 
+    def symbolic_logits(self, sequence: Sequence[Hashable]) -> Any:
+        """The logits of the last position as a row of sympy, in exponentials of rational scores.
+
+        Unlike :meth:`last_logits` it stays short where scores have long denominators.
+        """
+        from sympy import Add, Integer, Matrix, exp
+
+        indices = self.indices(sequence)
+        X = self.W_E[indices, range(self.d_model)]
+        last = len(indices) - 1
+        total = (X @ self.W_U).to_sympy().row(last)
+        for head, scores in zip(self.heads, self.scores(sequence), strict=True):
+            row = scores.to_sympy().row(last)
+            gaps = [[y - x for y in row] for x in row]
+            base = Integer(2) if self.unit == "ln2" else exp(1)
+            weights = Matrix([[1 / Add(*(base**gap for gap in own)) for own in gaps]])
+            total += weights * ((X @ head.W_V) @ (head.W_O @ self.W_U)).to_sympy()
+        return total
+
     def scaled(self, factor: Any) -> AttentionLayer:
         """The layer with W_U times a factor: all logits scale and attention does not change."""
         return AttentionLayer(self.tokens, self.W_E, factor * self.W_U, self.heads, self.unit)
@@ -275,6 +299,11 @@ class AttentionLayer(Typeset):
             for name in ("W_K", "W_V", "W_O"):
                 arrays[f"heads.{number}.{name}"] = getattr(head, name).to_numpy()
         return arrays
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights for sympy, under the names of ``to_numpy``; the unit is folded into W_Q."""
+        first = {"W_E": self.W_E.to_sympy(), "W_U": self.W_U.to_sympy()}
+        return symbolic_weights(first, self.heads, self.unit)
 
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """The same layer as a torch module (float64 unless told otherwise)."""

@@ -29,6 +29,7 @@ from lemmax.theory.numbers.matrices import Matrix, rational
 from lemmax.theory.numbers.primes import MERSENNE_61
 from lemmax.theory.numbers.rank import certified_rank
 from lemmax.theory.numbers.row_maps import Unit, softmax_threshold
+from lemmax.theory.sympified import symbolic_array
 from lemmax.theory.tensors.arrays import flattening
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.logit_rows import LogitRow
@@ -77,6 +78,10 @@ class LayerTensor(Typeset):
     def formula(self) -> str:
         """The flattening ranks as an equation."""
         return rf"(r_K, r_Q, r_V) = {self.multilinear_ranks()}"
+
+    def to_sympy(self) -> Any:
+        """The entries as a K × Q × V array of exact numbers, rational or in e (or roots of 2)."""
+        return symbolic_array([[list(row.to_sympy()) for row in line] for line in self.fibres])
 
     def argmax(self) -> list[list[list[int]]]:
         """argmax of every fibre, ties all marked (equation 11)."""

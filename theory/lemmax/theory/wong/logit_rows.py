@@ -9,16 +9,14 @@ balls.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 from flint import arb, ctx, fmpq, fmpq_poly
 
 from lemmax.theory.errors import NotExact, Undecided
 from lemmax.theory.numbers.balls import precisions, sign
 from lemmax.theory.numbers.row_maps import Unit
-
-if TYPE_CHECKING:
-    pass
+from lemmax.theory.sympified import symbolic_polynomial
 
 
 @dataclass(frozen=True)
@@ -52,6 +50,19 @@ class LogitRow:
             raise NotExact("These logits are irrational: attention scores are not in ln 2 · Z.")
         denominator = self.denominator(point)
         return [p(point) / denominator for p in self.numerators]
+
+    def to_sympy(self) -> Any:
+        """The logits as a row of exact numbers: rational functions of e^{1/q} or 2^{1/q}.
+
+        >>> LogitRow((fmpq_poly([1]),), fmpq_poly([1, 1]), 2, "1").to_sympy()
+        Matrix([[1/(1 + exp(1/2))]])
+        """
+        from sympy import Integer, Matrix, Rational, exp
+
+        power = Rational(1, self.q)
+        z = Integer(2) ** power if self.unit == "ln2" else exp(power)
+        below = symbolic_polynomial(self.denominator, z)
+        return Matrix([[symbolic_polynomial(p, z) / below for p in self.numerators]])
 
     def sign(self, t: int, u: int) -> int:
         """The exact sign of logit t minus logit u; 0 is a true tie."""

@@ -89,6 +89,20 @@ class Memorization(Typeset):
         told = rf"\text{{{known} of {len(self.facts)} facts}} {wanted} {least}"
         return rf"\begin{{gathered}} {told} \\ {self.layer.formula()} \end{{gathered}}"
 
+    def to_sympy(self) -> Any:
+        """One row per fact: the logit of its value minus that of each token, exactly.
+
+        A fact is memorized iff its row is positive but for the zero of the value itself. Cost: one
+        exact forward pass per fact.
+        """
+        from sympy import Matrix
+
+        rows = []
+        for key, query, value in self.facts:
+            logits = self.layer.symbolic_logits((key, query))
+            rows.append([logits[self.layer.index[value]] - logit for logit in logits])
+        return Matrix(rows)
+
     def certificate(self) -> Certificate:
         """A ``memorization`` certificate: the layer, the facts, the criterion."""
         if self.missed:

@@ -25,8 +25,9 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.constructions.compiler.coded import joined
-from lemmax.constructions.compiler.coded.codes import Arithmetic, Code, Integers
+from lemmax.constructions.compiler.coded import joined, unmarked
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
+from lemmax.constructions.compiler.coded.codes import Code, Integers
 from lemmax.constructions.compiler.coded.envelopes import ladder
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
@@ -57,6 +58,11 @@ class Layout:
     outputs: tuple[int, ...]
     hot: tuple[int | None, ...]
     markers: tuple[int, ...]
+
+    @property
+    def heated(self) -> list[int]:
+        """The hot coordinates that there are."""
+        return [t for t in self.hot if t is not None]
 
     @classmethod
     def of(
@@ -133,6 +139,10 @@ def layout_of(code: Code, queries: int) -> Layout:
         first = queries * (m + 1)
         hot = tuple(range(queries * m, first))
         return Layout(first + m + 1, tuple(range(first, first + m)), hot, (first + m,))
+    if code.family == "unmarked":  # what is left of ‖c‖² stands where markers would
+        m = code.coordinates
+        outputs, rest = (0, *range(m + 1, 2 * m)), tuple(range(2 * m + 1, queries * m, m))
+        return Layout(queries * m, outputs, (1, *range(m, queries * m, m)), rest)
     shared = code.shared if code.family == "envelope" else None
     return Layout.of(queries, code.coordinates, code.intercepts, shared)
 
@@ -200,23 +210,25 @@ def by_codes(
         for j in range(m):
             W_E[keys, asked * m + j] = codes[told, j]
         if code.zero:  # tokens outside V lie below the code 0
-            W_U[layout.markers[0]] = -1 / code.scale
+            at = layout.heated if code.family == "unmarked" else [layout.markers[0]]
+            W_U[at] = -1 / code.scale
         W_U[:, values] = _codebook(mantissas, exponents, code, layout, arithmetic)
+    outputs = list(layout.outputs)
     if code.family == "joined":
-        joined.take_back(W_E, queries, m, list(layout.outputs))
-        W_U *= unembedding_scale
+        joined.take_back(W_E, queries, m, outputs)
         sums, stored = arithmetic.accumulate, arithmetic.weights
         largest = min(1 << sums.significand, int(stored.largest))
-        stacks = joined.heads(len(queries), m, layout.width, list(layout.outputs), largest)
-        return CodedLayer(
-            db.tokens, tuple(queries), arithmetic, code, unembedding_scale, W_E, W_U, *stacks
-        )
-    for row, hot in zip(queries, layout.hot, strict=True):
-        W_E[row, layout.markers] = (code.scale, *[1] * (len(layout.markers) - 1))
-        if hot is not None:
-            W_E[row, hot] = 1
+        heads = joined.heads(len(queries), m, layout.width, outputs, largest)
+    elif code.family == "unmarked":
+        unmarked.mark(W_E, queries, layout.heated, m, code.scale)
+        heads = unmarked.heads(layout.heated, outputs, m)
+    else:
+        for row, hot in zip(queries, layout.hot, strict=True):
+            W_E[row, layout.markers] = (code.scale, *[1] * (len(layout.markers) - 1))
+            if hot is not None:
+                W_E[row, hot] = 1
+        heads = _heads(layout, code)
     W_U *= unembedding_scale
-    heads = _heads(layout, code)
     return CodedLayer(
         db.tokens, tuple(queries), arithmetic, code, unembedding_scale, W_E, W_U, *heads
     )
@@ -242,7 +254,13 @@ def _codebook(
     """The values' columns of W_U: 2c on the outputs, -hi and -lo on the markers."""
     columns = np.zeros((layout.width, len(mantissas)))
     columns[list(layout.outputs)] = np.ldexp(2.0 * mantissas, exponents[:, None]).T
-    hi, lo = split_square((mantissas**2).sum(axis=1), arithmetic.weights.significand, code.scale)
+    square, p = (mantissas**2).sum(axis=1), arithmetic.weights.significand
+    if code.family == "unmarked":
+        first, second = split_square(square, p)
+        columns[layout.heated] = -first / code.scale
+        columns[list(layout.markers)] = -second / code.scale
+        return columns + 0.0
+    hi, lo = split_square(square, p, code.scale)
     columns[layout.markers[0]] = np.ldexp(-hi / code.scale, 2 * exponents)
     low = np.ldexp(-lo.astype(np.float64), 2 * exponents)
     if len(layout.markers) == 2:
@@ -250,7 +268,7 @@ def _codebook(
     elif low.any() and None in layout.hot:  # no second coordinate that every predicate has
         raise LemmaxError(f"{arithmetic.weights.name} does not hold |c|² in one weight.")
     elif low.any():
-        columns[[t for t in layout.hot if t is not None]] = low
+        columns[layout.heated] = low
     return columns + 0.0  # no -0
 
 
@@ -265,7 +283,7 @@ def _heads(layout: Layout, code: Code) -> tuple[Floats, Floats, Floats, Floats]:
     for h, hot in enumerate(layout.hot):
         if hot is None:
             W_Q[h, z] = -gain / code.scale
-            W_Q[h, [t for t in layout.hot if t is not None]] = 2 * gain
+            W_Q[h, layout.heated] = 2 * gain
         else:
             W_Q[h, z] = gain / code.scale
             W_Q[h, hot] = -2 * gain

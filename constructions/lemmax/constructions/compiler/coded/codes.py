@@ -19,6 +19,8 @@ holds for what a computer makes of these sums, in whatever order it adds the ter
 ``lattice`` (m ≥ 2)
     2^e·a with integer points a in a shell. The winner's logit ‖a‖² is held exactly, and every other
     lies below its predecessor.
+``unmarked`` (m ≥ 2, |Q| ≥ 3)
+    Integers without a marker: :mod:`~lemmax.constructions.compiler.coded.unmarked`.
 ``envelope`` (bfloat16, logits as wide as the accumulator of 24 bits)
     Lines instead of the codebook: :mod:`~lemmax.constructions.compiler.coded.envelopes`.
 
@@ -39,47 +41,16 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.envelopes import DOUBLING, ladder
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.formats import Format, number_format
+from lemmax.theory.formats import Format
 
-Family = Literal["integers", "one-rounding", "octaves", "lattice", "envelope", "joined"]
+Family = Literal["integers", "one-rounding", "octaves", "lattice", "envelope", "joined", "unmarked"]
 Integers: TypeAlias = NDArray[np.int64]
 
 MOST_COORDINATES = 64
 """Coordinates of a code, at most."""
-
-
-@dataclass(frozen=True)
-class Arithmetic:
-    """The formats of an evaluation: weights and stored intermediates, accumulation, logits."""
-
-    weights: Format
-    accumulate: Format
-    logits: Format
-
-    @classmethod
-    def named(
-        cls, dtype: str, accumulate: str = "float32", logits: str | None = None
-    ) -> Arithmetic:
-        """The arithmetic by names; logits are stored like the weights unless told otherwise."""
-        weights, sums = number_format(dtype), number_format(accumulate)
-        if sums.name == "float64":
-            raise LemmaxError(
-                "In float64 exp(-128) is not zero: sums are accumulated in float32 at most."
-            )
-        if weights.significand > sums.significand or weights.greatest > sums.greatest:
-            raise LemmaxError(f"{sums.name} does not hold the {weights.name} weights that it adds.")
-        stored = weights if logits is None else number_format(logits)
-        if stored.significand > sums.significand:
-            stored = sums  # a wider store holds what was accumulated, and no more
-        return cls(weights, sums, stored)
-
-    def __str__(self) -> str:
-        return (
-            f"{self.weights.name} weights, {self.accumulate.name} accumulation, "
-            f"{self.logits.name} logits"
-        )
 
 
 @dataclass(frozen=True)
@@ -102,7 +73,7 @@ class Code:
     @property
     def zero(self) -> bool:
         """Whether the zero vector is one of the points."""
-        return self.family in ("integers", "joined")
+        return self.family in ("integers", "joined", "unmarked")
 
     def width(self, queries: int) -> int:
         """d_model of a layer with this code."""
@@ -111,6 +82,8 @@ class Code:
         if self.family == "envelope":
             common = -(-queries // self.shared) if self.shared else 0
             return queries + common + self.coordinates + self.intercepts
+        if self.family == "unmarked":
+            return queries * self.coordinates
         extra = self.intercepts if self.coordinates == 1 or queries == 1 else 1
         return queries * self.coordinates + extra
 
@@ -123,7 +96,7 @@ class Code:
         """
         if size > self.capacity:
             raise LemmaxError(f"{self.family} have {self.capacity} codes, not {size}.")
-        if self.family in ("integers", "joined"):
+        if self.zero:
             low, high = self.mantissas
             base = high - low + 1
             digits = np.arange(size, dtype=np.int64)[:, None] // np.array(
@@ -205,7 +178,8 @@ def cheapest_code(
     for m in range(1, MOST_COORDINATES + 1):
         if best is not None and queries * (m if m < 2 else m - 1) >= best.width(queries):
             return best  # envelopes with two coordinates have one and a part per predicate
-        for code in families(m, size, arithmetic, factor):
+        bare = _unmarked(m, size, queries, arithmetic, factor or 1)
+        for code in (*families(m, size, arithmetic, factor), *bare):
             most = max(most, code.capacity)
             if code.capacity >= size and (
                 best is None or code.width(queries) < best.width(queries)
@@ -282,6 +256,22 @@ def _integers(m: int, size: int, arithmetic: Arithmetic, factor: int) -> Code | 
             low, high = (middle, high) if _cube(m, middle, arithmetic, factor) else (low, middle)
         code = _cube(m, low, arithmetic, factor) if low > 1 else None
     return code
+
+
+def _unmarked(
+    m: int, size: int, queries: int, arithmetic: Arithmetic, factor: int
+) -> Iterator[Code]:
+    """The integers of :func:`_integers`, and S such that attention and all sums are as proved."""
+    code = _integers(m, size, arithmetic, factor)
+    if code is None or m < 2 or queries < 3:
+        return
+    reach, square = -code.mantissas[0], m * code.mantissas[0] ** 2
+    scale = 1 << max(4, (max(m, 2 * queries * reach) - 1).bit_length())  # S²/2 ≥ 128
+    sums, residual, weights = arithmetic.accumulate, arithmetic.residual, arithmetic.weights
+    held = 2 * scale + reach <= 1 << min(sums.significand, residual.significand)
+    finite = max(scale * scale, factor * 2 * square // scale + 1) <= weights.largest
+    if held and finite and scale <= Fraction(2) ** -weights.least:
+        yield replace(code, family="unmarked", intercepts=2, scale=scale)
 
 
 def _root(size: int, m: int) -> int:

@@ -5,19 +5,15 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
 
 from lemmax.constructions.compiler.answers import Recall, recall
+from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
-from lemmax.constructions.compiler.coded.codes import (
-    Arithmetic,
-    Integers,
-    cheapest_code,
-    joined_code,
-)
+from lemmax.constructions.compiler.coded.codes import Integers, cheapest_code, joined_code
 from lemmax.constructions.compiler.coded.deciding import known, lines, points, scale_for
 from lemmax.constructions.compiler.planning import Dimensions, Method, lower_bounds
 from lemmax.theory.certificates.writing import Certificate
@@ -141,12 +137,20 @@ class CompiledByCodes(Typeset):
     @property
     def claim(self) -> str:
         """The claim that this witnesses."""
-        other = {"joined": "lemmax/compiler-joined", "envelope": "lemmax/bits-per-weight"}
+        other = {
+            "joined": "lemmax/compiler-joined",
+            "envelope": "lemmax/bits-per-weight",
+            "unmarked": "lemmax/compiler-unmarked",
+        }
         return other.get(self.coded.code.family, "lemmax/compiler-by-codes")
 
     def formula(self) -> str:
         """The weights as an aligned display."""
         return self.layer.formula()
+
+    def to_sympy(self) -> dict[str, Any]:
+        """The weights for sympy, head by head."""
+        return self.layer.to_sympy()
 
     def to_numpy(self) -> dict[str, NDArray[np.float64]]:
         """The weights as float64 arrays, which hold them exactly; heads are stacked."""

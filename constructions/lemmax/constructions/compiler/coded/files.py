@@ -9,7 +9,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import json
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +21,7 @@ from lemmax.constructions.compiler.coded.by_codes import LARGEST_EXACT
 from lemmax.constructions.compiler.coded.deciding import bits
 from lemmax.theory.certificates.writing import Certificate, certificate, number, write_certificate
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.files import write_pieces
 from lemmax.theory.numbers.matrices import Matrix
 from lemmax.theory.wong.layer import AttentionLayer, Head
 
@@ -83,6 +83,8 @@ def _fields(compiled: CompiledByCodes, arrays: dict[str, Any]) -> Certificate:
         "arrays": arrays,
         "facts": len(compiled.facts),
     }
+    if coded.arithmetic.residual.name != coded.arithmetic.weights.name:
+        fields["arithmetic"]["residual"] = coded.arithmetic.residual.name
     if coded.code.family == "envelope":
         fields["code"]["shared"] = coded.code.shared
     if compiled.tau is not None:
@@ -107,18 +109,12 @@ def save_coded(compiled: CompiledByCodes, path: str | Path) -> None:
     """
     path = Path(path)
     target = path.with_suffix(".safetensors")
-    temporary = target.with_name(f".{target.name}.partial")
-    digest, size = hashlib.sha256(), 0
-    try:
-        with open(temporary, "wb") as file:
-            for piece in safetensors(tensors(compiled)):
-                digest.update(piece)
-                size += file.write(piece)
-        os.replace(temporary, target)
-    except OSError as error:
-        raise LemmaxError(f"{target} cannot be written: {error.strerror}.") from None
-    finally:
-        temporary.unlink(missing_ok=True)
+    pieces = safetensors(tensors(compiled))
+    write_pieces(target, pieces)
+    digest = hashlib.sha256()
+    for piece in pieces:
+        digest.update(piece)
+    size = sum(len(piece) for piece in pieces)
     arrays = {"file": target.name, "sha256": digest.hexdigest(), "bytes": size}
     write_certificate(path, _fields(compiled, arrays))
 

@@ -20,7 +20,8 @@ from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Dana
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
-from lemmax.numerics.twins.certify import exact_transformer, known_pairs
+from lemmax.numerics.twins.certify import known_pairs
+from lemmax.numerics.twins.exact_layers import exact_transformer
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.dana.bigrams import bigram_rank
 from lemmax.theory.dana.generic import generic_feature_rank

@@ -220,12 +220,16 @@ EXPERIMENTS = {
     e.name: e
     for e in (
         Experiment(
-            "dana-fig2a", "Accuracy against d", (DIMENSION,), judge_dimension, draw_dimension
+            "dana-fig2a",
+            "Accuracy against d",
+            (DIMENSION, appendix.DIMENSION),
+            judge_dimension,
+            draw_dimension,
         ),
         Experiment(
             "dana-fig2b",
             "Associations per head against d = d_h",
-            (COEFFICIENT, HEADS),
+            (COEFFICIENT, HEADS, appendix.COEFFICIENT, appendix.HEADS),
             judge_coefficient,
             draw_coefficient,
         ),

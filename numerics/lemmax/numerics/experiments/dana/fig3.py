@@ -154,7 +154,9 @@ def draw_mlp(rows: Rows, figure: Any) -> None:
             count = base + 4 * d * d * (points[:, 0] - 1)
             label = f"recorded by the authors, {_named(kind)}"
             axes.plot(count, points[:, 1], marker, color="black", label=label)
-        for colour, study in zip(PALETTE, (SHORT, LONG), strict=False):
+        for colour, study in zip(PALETTE, (SHORT, LONG, AUTHORS), strict=False):
+            if study.name not in rows:
+                continue
             _curves(axes, rows[study.name], d, colour, study.recipe.name, styles)
         heads = np.array(HEAD_COUNTS, dtype=np.float64)
         for style, (name, y) in zip((":", "-."), bounds(N, heads, d, d).items(), strict=False):
@@ -194,6 +196,6 @@ def _curves(axes: Any, rows: Sequence[Row], d: int, colour: str, name: str, styl
 
 EXPERIMENTS = {
     "dana-fig3": Experiment(
-        "dana-fig3", "Attention heads against an MLP", (SHORT, LONG), judge_mlp, draw_mlp
+        "dana-fig3", "Attention heads against an MLP", (SHORT, LONG, AUTHORS), judge_mlp, draw_mlp
     )
 }

@@ -19,7 +19,8 @@ from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Dana
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
-from lemmax.numerics.twins.certify import exact_transformer, known_pairs, rounded
+from lemmax.numerics.twins.certify import known_pairs
+from lemmax.numerics.twins.exact_layers import exact_transformer, rounded
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.dana.transformer import AoT
 from lemmax.theory.errors import LemmaxError

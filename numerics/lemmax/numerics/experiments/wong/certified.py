@@ -22,7 +22,8 @@ from lemmax.numerics.experiments.wong.trained_ranks import judge_likely
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Arrays, Wong
 from lemmax.numerics.training.jobs import Job
-from lemmax.numerics.twins.certify import CertifiedLayer, certify_layer, kept_by_bits, rounded
+from lemmax.numerics.twins.certify import CertifiedLayer, certify_layer, kept_by_bits
+from lemmax.numerics.twins.exact_layers import rounded
 from lemmax.theory.certificates.writing import to_json
 from lemmax.theory.errors import LemmaxError
 
@@ -38,8 +39,8 @@ def inspect(job: Job, weights: Arrays) -> dict[str, Any]:
     """The facts missed (by their place), the numbers known by bits, and the shortest weights."""
     config = job.config
     assert isinstance(config, Wong)
-    lost = set(certify_layer(weights, config.facts).missed)
-    counts, safe = kept_by_bits(weights, config.facts, MOST)
+    lost = set(certify_layer(weights, config.facts, layout="wong").missed)
+    counts, safe = kept_by_bits(weights, config.facts, MOST, "wong")
     bits = min(safe, MOST)
     return {
         "missed": [i for i, fact in enumerate(config.facts) if fact in lost],
@@ -76,7 +77,7 @@ def certify_row(row: Row) -> CertifiedLayer:
     """The rounded layer of a row with the facts that it provably knows, decided anew."""
     config = row.job.config
     assert isinstance(config, Wong)
-    return certify_layer(weights_of(row), config.facts)
+    return certify_layer(weights_of(row), config.facts, layout="wong")
 
 
 class Table:

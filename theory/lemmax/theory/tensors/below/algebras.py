@@ -1,87 +1,66 @@
-"""Multiplication tables: a lower bound by the theorem of Alder and Strassen, cited.
+"""Multiplication tables of associative algebras with unit: the bound of Alder and Strassen.
 
-If T[i, j, :] are the coordinates of e_i e_j in an associative algebra with unit over a field F,
-then R_F(T) ≥ 2 dim - t, where t is the number of maximal two-sided ideals over F (Alder and
-Strassen, On the algorithmic complexity of associative algebras, 1981). The hypotheses are checked
-here; the theorem is not proved, so the bound is reported apart and enters no certificate.
+R_F(A) ≥ 2 dim A - t, t the number of maximal two-sided ideals over F. It is proved here where the
+simple parts have degree at most two over C: fields, quaternions, 2 × 2 matrices over these centres.
+A larger part takes the dimension of a simple module instead of 1 from the proved bound, and the
+bound of the theorem is reported as cited.
 """
 
 from __future__ import annotations
 
-import random
-
-import numpy as np
-from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
-
-from lemmax.theory.numbers.linear import null_space, real_roots
-from lemmax.theory.tensors.arrays import Array
+from lemmax.theory.tensors.algebras.structure import Part, Structure
+from lemmax.theory.tensors.algebras.tables import Algebra
+from lemmax.theory.tensors.below.chains import WRITTEN_PRIME, ChainStep, LowerBound, restriction
 from lemmax.theory.tensors.fields import Field
 
-_LARGEST = 16
 
+def algebra_bound(algebra: Structure, field: Field) -> LowerBound | None:
+    """The proved bound; None over Q if some factor is not shown to be irreducible.
 
-def is_unital_algebra(array: Array) -> bool:
-    """Whether the entries are structure constants of an associative algebra with unit.
-
-    >>> is_unital_algebra(np.eye(2, dtype=int)[[[0, 1], [1, 0]]])  # the group of two elements
-    True
-    """
-    n = array.shape[0]
-    if array.shape != (n, n, n) or n > _LARGEST:
-        return False
-    left = np.einsum("ijm,mkl->ijkl", array, array)
-    right = np.einsum("jkm,iml->ijkl", array, array)
-    if (left != right).any():
-        return False
-    # Σ u_i T[i, j, k] = δ_jk = Σ u_i T[j, i, k]
-    rows = np.vstack([array.reshape(n, -1).T, array.transpose(1, 0, 2).reshape(n, -1).T])
-    unit = np.concatenate([np.eye(n, dtype=int).ravel()] * 2)
-    system = fmpq_mat(fmpz_mat(np.column_stack([rows, unit]).tolist()))
-    return bool(system.rank() == fmpq_mat(fmpz_mat(rows.tolist())).rank())
-
-
-def maximal_ideals(array: Array, field: Field) -> int:
-    """The number of maximal two-sided ideals of a unital algebra, over the field.
-
-    It is the number of simple factors of the algebra modulo its radical, which is the null space of
-    the trace form; a generic central element has, up to multiplicity, one irreducible factor of its
-    characteristic polynomial for each of them.
-    """
-    n = array.shape[0]
-    traces = np.einsum("iab,jba->ij", array, array)
-    commutators = array - array.transpose(1, 0, 2)
-    # z is central modulo the radical iff tr((z x - x z) y) = 0 for all x, y
-    equations = np.einsum("zxk,ky->xyz", commutators, traces).reshape(n * n, n)
-    central = null_space(fmpq_mat(fmpz_mat(equations.tolist())))
-    radical = null_space(fmpq_mat(fmpz_mat(traces.tolist())))
-    wanted = len(central) - len(radical)
-    generator = random.Random(0)
-    while True:
-        weights = [generator.randint(-99, 99) for _ in central]
-        z = [
-            sum((w * v[i] for w, v in zip(weights, central, strict=True)), fmpq(0))
-            for i in range(n)
-        ]
-        action = sum(
-            (fmpq_mat(fmpz_mat(array[i].tolist())) * z[i] for i in range(n)), fmpq_mat(n, n)
-        )
-        factors: list[fmpq_poly] = [f for f, _ in action.charpoly().factor()[1]]
-        if sum(f.degree() for f in factors) == wanted:
-            break
-    if field == "Q":
-        return len(factors)
-    if field == "C":
-        return wanted
-    return sum((f.degree() + real_roots(f)) // 2 for f in factors)
-
-
-def alder_strassen(array: Array, field: Field) -> int | None:
-    """2 dim - t for a multiplication table of an associative algebra with unit, else None.
-
-    >>> cyclic = np.eye(5, dtype=int)[[[(i + j) % 5 for j in range(5)] for i in range(5)]]
-    >>> [alder_strassen(cyclic, field) for field in ("Q", "R", "C")]
+    >>> from lemmax.theory.tensors.algebras.structure import structure
+    >>> from lemmax.theory.tensors.examples import cyclic
+    >>> [algebra_bound(structure(cyclic(5)), field).value for field in ("Q", "R", "C")]
     [8, 7, 5]
     """
-    if not is_unital_algebra(array):
+    parts, rest = algebra.parts.parts, algebra.parts.algebra
+    if field == "Q" and any(p.polynomial.degree() > 1 and not p.prime for p in parts):
         return None
-    return 2 * int(array.shape[0]) - maximal_ideals(array, field)
+    step: ChainStep = {
+        "lemma": "algebra",
+        **_shared(rest),
+        "element": [str(x) for x in algebra.parts.element],
+        "factors": [_factor(part) for part in parts],
+    }
+    lost = sum(part.lost(field) for part in parts)
+    bound = LowerBound.by(step, 2 * rest.dimension - lost)
+    if algebra.radical is not None:
+        ideal: ChainStep = {
+            "lemma": "radical",
+            **_shared(algebra.table.algebra),
+            "ideal": _text(algebra.radical.ideal),
+            "kept": algebra.radical.kept,
+            "map": _text(algebra.radical.map),
+        }
+        bound = bound.after(ideal, 2 * len(algebra.radical.ideal))
+    if algebra.table.first:
+        maps = [_text(algebra.table.first), _text(algebra.table.second), []]
+        bound = bound.after(restriction(maps))
+    return bound
+
+
+def _shared(algebra: Algebra) -> ChainStep:
+    return {"unit": [str(x) for x in algebra.unit], "prime": WRITTEN_PRIME}
+
+
+def _factor(part: Part) -> ChainStep:
+    f = part.polynomial
+    return {
+        "polynomial": [str(f[i]) for i in range(f.degree() + 1)],
+        "degree": part.degree,
+        "point": str(part.point),
+        "prime": str(part.prime),
+    }
+
+
+def _text(rows: list[list[int]]) -> list[list[str]]:
+    return [[str(x) for x in row] for row in rows]

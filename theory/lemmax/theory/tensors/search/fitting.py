@@ -193,7 +193,7 @@ def fit(
     start
         A decomposition of the tensor: half of the tries start near some of its terms.
     deadline
-        A value of ``time.monotonic`` after which the search ends. Without one the result depends
+        A reading of the clock after which the search ends. Without one the result depends
         on the other arguments only.
     tries, seed
         How many starting points, and the seed they are drawn from.

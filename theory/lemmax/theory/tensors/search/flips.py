@@ -69,7 +69,7 @@ def shorten(
     target
         Stop at so many terms: a lower bound of the rank, or what one is content with.
     deadline
-        Stop at this reading of ``time.monotonic()``; without one the result depends on nothing
+        Stop at this reading of the clock; without one the result depends on nothing
         but the other arguments.
     steps, seed
         Stop after so many steps of all walks together; another seed, other walks.

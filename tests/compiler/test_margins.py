@@ -1,0 +1,58 @@
+"""Layers whose unembedding has the widest margin: equal sizes, all facts, wider than before."""
+
+from __future__ import annotations
+
+from random import Random
+from typing import Any
+
+import cvxpy  # noqa: F401  # the readout needs it
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+from lemmax import checker
+from lemmax.constructions import CompiledDatabase, compile_database, layer_features
+from lemmax.theory import Database
+from lemmax.theory.errors import LemmaxError
+
+
+def table(facts: int, predicates: int, values: int) -> Database:
+    random = Random(0)
+    return Database.from_triples(
+        (f"s{i // predicates}", f"p{i % predicates}", f"o{random.randrange(values)}")
+        for i in range(facts)
+    )
+
+
+def margin(compiled: CompiledDatabase, W: NDArray[np.float64] | None = None) -> float:
+    """The least gap of the logits over the norm of W, the layer's own W_U by default, in floats."""
+    layer, facts = compiled.layer, list(compiled.database)
+    features: Any = layer_features(layer, [(k, q) for k, q, _ in facts])
+    Z = np.array([[float(x.mid()) for x in row] for row in features.tolist()])
+    W = layer.W_U.to_numpy() if W is None else W
+    logits, own = Z @ W, [layer.index[v] for *_, v in facts]
+    mine = logits[np.arange(len(own)), own].copy()
+    logits[np.arange(len(own)), own] = -np.inf
+    return float((mine - logits.max(axis=1)).min() / np.linalg.norm(W))
+
+
+@pytest.mark.parametrize("tau", [None, 0.99])
+def test_the_widest_margin_at_equal_dimensions(tau: float | None) -> None:
+    db = table(18, 3, 6)
+    plain, wide = compile_database(db, tau), compile_database(db, tau, margin="widest")
+    assert wide.dims == plain.dims
+    assert margin(wide) > 1.5 * margin(plain)
+    assert checker.check(wide.certificate()).holds
+    rng = np.random.default_rng(0)
+    for _ in range(20):  # no other unembedding nearby is wider, but for the rounding
+        W = wide.layer.W_U.to_numpy()
+        other = W + rng.normal(size=W.shape) * 1e-2 * np.abs(W).max()
+        assert margin(wide, other) < 1.001 * margin(wide)
+
+
+def test_margins_that_do_not_exist_get_one_sentence() -> None:
+    db = table(6, 2, 3)
+    with pytest.raises(LemmaxError, match="'widest' or none at all, not 'wide'"):
+        compile_database(db, margin="wide")  # type: ignore[call-overload]
+    with pytest.raises(LemmaxError, match="give a dtype or a margin"):
+        compile_database(db, margin="widest", dtype="bfloat16")  # type: ignore[call-overload]

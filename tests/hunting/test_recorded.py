@@ -1,0 +1,50 @@
+"""What is recorded of the hunter still stands: its catches break the statements of today."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from lemmax.constructions import shipped
+from lemmax.theory.hunting import size_of
+from lemmax.theory.hunting.question import Question
+from lemmax.theory.hunting.sharpness import inequalities
+from lemmax.theory.ledger.statements import statement_of
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+CERTIFIED = "dana/any-dimension"  # breaks only with certified bounds beside it
+
+
+def recorded(name: str) -> list[dict[str, Any]]:
+    lines = (RESULTS / f"{name}.jsonl").read_text(encoding="utf-8").splitlines()
+    return [json.loads(line) for line in lines]
+
+
+def test_the_catches_of_the_blind_test_break_their_statements() -> None:
+    rows = recorded("hunting")
+    caught = [row for row in rows if row["size"] is not None]
+    assert 5 * len(caught) >= 4 * len(rows) >= 4 * 30
+    for row in caught:
+        instance, claim = row["instance"], row["claim"]
+        assert row["size"] == size_of(instance) <= row["shipped"], claim
+        answer = Question(statement_of(claim)).ask(instance).answer
+        assert answer == ("open" if claim == CERTIFIED else "breaks"), claim
+    assert shipped.load(CERTIFIED)["instance"]["p"] == next(
+        row["instance"]["p"] for row in caught if row["claim"] == CERTIFIED
+    )
+
+
+def test_nothing_was_caught_that_holds() -> None:
+    rows = recorded("hunting-alarm")
+    assert len(rows) >= 40
+    assert not [row["claim"] for row in rows if row["instance"] is not None]
+
+
+def test_bounds_have_the_recorded_gap() -> None:
+    rows = recorded("hunting-sharp")
+    assert len(rows) >= 30
+    for row in rows:
+        bounds = dict(inequalities(statement_of(row["claim"])))
+        assert row["bound"] in bounds, row["claim"]
+        if row["instance"] is not None:
+            told = Question(bounds[row["bound"]]).ask(row["instance"])
+            assert str(told.slack) == row["gap"], row["claim"]
