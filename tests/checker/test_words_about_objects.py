@@ -26,7 +26,15 @@ from lemmax.checker.language.sorts import (
     transformer_value,
 )
 from lemmax.checker.reading import Matrix, Tensor
-from lemmax.checker.words import contexts, databases, layers, matrices, tensors, transformers
+from lemmax.checker.words import (
+    contexts,
+    databases,
+    layers,
+    matrices,
+    scalars,
+    tensors,
+    transformers,
+)
 from lemmax.strategies import databases as any_database
 from lemmax.strategies import layers as any_layer
 from lemmax.theory import (
@@ -332,8 +340,8 @@ def test_logarithms_are_compared_exactly() -> None:
         s, t = (Fraction(rng.randint(1, 9), 10) for _ in range(2))
         c, b = (Fraction(rng.randint(-4, 4), rng.randint(1, 3)) for _ in range(2))
         gap = reals.total(
-            reals.product(c, matrices.log_odds(s)),
-            reals.negative(reals.product(b, matrices.log_odds(t))),
+            reals.product(c, scalars.log_odds(s)),
+            reals.negative(reals.product(b, scalars.log_odds(t))),
         )
         sign = reals.logarithm(gap).sign()
         balls = [arb(fmpq(x.numerator, x.denominator)) for x in (s, t, c, b)]
@@ -346,7 +354,7 @@ def test_logarithms_are_compared_exactly() -> None:
             assert bool(value > 0) is (sign > 0)
             assert bool(value < 0) is (sign < 0)
     assert equal >= 10
-    four, two = matrices.log(Fraction(4)), matrices.log(Fraction(2))
+    four, two = scalars.log(Fraction(4)), scalars.log(Fraction(2))
     assert reals.logarithm(reals.total(four, reals.product(Fraction(-2), two))).sign() == 0
     assert reals.logarithm(reals.total(two, Fraction(-1))).sign() == -1
 
@@ -375,8 +383,8 @@ def test_words_about_rows(row: list[int], c: int) -> None:
 @pytest.mark.parametrize(
     "call",
     [
-        lambda: matrices.log(Fraction(0)),
-        lambda: matrices.log_odds(Fraction(1)),
+        lambda: scalars.log(Fraction(0)),
+        lambda: scalars.log_odds(Fraction(1)),
         lambda: matrices.plus(exact([[1]]), exact([[1, 2]])),
         lambda: matrices.stack(exact([[1]]), exact([[1, 2]])),
         lambda: matrices.beside(exact([[1]]), exact([[1], [2]])),

@@ -115,7 +115,7 @@ def test_the_landing_page_names_what_is_wrong_and_what_is_open(visit: Visit) -> 
     wrong, waiting = page.locator(".lx-headlines section").all()
     links = waiting.locator("a").evaluate_all("all => all.map((a) => a.getAttribute('href'))")
     opened = [r["id"] for r in shipped_ledger.listed() if r["verdict"] == "open"]
-    assert links == [f"claims/{i}.html" for i in opened]
+    assert links == [*(f"claims/{i}.html" for i in opened[:4]), "ledger.html#verdict=open"]
     assert wrong.locator("a").first.get_attribute("href") == "errata.html#dana/theorem-1"
 
 

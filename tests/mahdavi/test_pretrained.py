@@ -306,8 +306,8 @@ def test_command_on_arrays(tmp_path: Path) -> None:
     [
         (["--model", "gpt"], "minilm"),
         (["--model", "minilm"], "--text"),
-        (["--model", "minilm", "--text", "no-such-file"], "not a readable text file"),
-        (["--model", "no-such-file.npz"], "not a .npz file"),
+        (["--model", "minilm", "--text", "no-such-file"], "no-such-file cannot be read"),
+        (["--model", "no-such-file.npz"], "no-such-file.npz cannot be read"),
     ],
 )
 def test_command_refuses_bad_input(

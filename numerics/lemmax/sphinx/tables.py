@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import itertools
 import json
 from collections import Counter
 from collections.abc import Iterable
@@ -13,6 +14,8 @@ from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.words import SIGNS, Entry, badge, docname, heading, short_name
 from lemmax.theory.ledger.claims import KINDS
 from lemmax.theory.ledger.verdicts import GRADES
+
+OPEN_SHOWN = 4  # on the first page, which is one screen
 
 
 def _options(name: str, label: str, values: Iterable[tuple[str, str]]) -> str:
@@ -97,7 +100,7 @@ class LedgerSummary(RawHtml):
 
 
 class RefutedAndOpen(RawHtml):
-    """The gravest errata of every paper and every open claim, each a link."""
+    """The gravest errata of every paper and some open claims, each a link; links to the others."""
 
     def html(self) -> str:
         site = self.site
@@ -115,12 +118,15 @@ class RefutedAndOpen(RawHtml):
             wrong += (
                 f"<li>{short_name(key, site.papers[key])}<ul>{items}</ul></li>" if items else ""
             )
+        undecided = {i: e for i, e in site.entries.items() if e["verdict"] == "open"}
         waiting = "".join(
             f'<li><a href="{self.href(docname(i) + ".html")}">{html.escape(heading(e))}</a> '
             f"<small>{short_name(e['paper'], site.papers[e['paper']])}</small></li>"
-            for i, e in site.entries.items()
-            if e["verdict"] == "open"
+            for i, e in itertools.islice(undecided.items(), OPEN_SHOWN)
         )
+        if len(undecided) > OPEN_SHOWN:
+            rest = f"{self.href(site.page('ledger'))}#verdict=open"
+            waiting += f'<li><a href="{rest}">and {len(undecided) - OPEN_SHOWN} more</a></li>'
         return (
             '<div class="lx-headlines">'
             f"<section><p><b>Does not stand as printed</b></p><ul>{wrong}</ul></section>"

@@ -8,7 +8,17 @@ from collections.abc import Callable
 from typing import Any, NamedTuple
 
 from ..language.sorts import SORTS
-from . import contexts, databases, distributions, layers, logic, matrices, tensors, transformers
+from . import (
+    contexts,
+    databases,
+    distributions,
+    layers,
+    logic,
+    matrices,
+    scalars,
+    tensors,
+    transformers,
+)
 
 
 class Word(NamedTuple):
@@ -23,7 +33,8 @@ class Word(NamedTuple):
     evident: bool  # is given the evidence of the certificate as a last argument
 
 
-_MODULES = (logic, matrices, tensors, databases, layers, transformers, distributions, contexts)
+_OBJECTS = (tensors, databases, layers, transformers, distributions, contexts)
+_MODULES = (logic, scalars, matrices, *_OBJECTS)
 VOCABULARY: dict[str, list[Word]] = {}
 for _module in _MODULES:
     _evident = getattr(_module, "EVIDENT", {})

@@ -1,4 +1,4 @@
-"""The words about truths, each of which may be undecided, and about numbers."""
+"""The words about truths, each of which may be undecided."""
 
 from collections.abc import Callable
 from fractions import Fraction

@@ -1,4 +1,4 @@
-"""The words about numbers and matrices."""
+"""The words about matrices."""
 
 import itertools
 import operator
@@ -20,8 +20,6 @@ from ..arithmetic import (
 from ..enclosures import Logits, precisions, probability_at_least
 from ..kinds.kruskal_rank import independent_share, kruskal_rank
 from ..kinds.softmax_rank import softmax_rank
-from ..language import reals
-from ..language.reals import Logarithm
 from ..language.sorts import Softmax
 from ..limits import Undecided, beyond, brief, keep, refuse, spend
 from ..reading import Integers, Matrix
@@ -232,24 +230,7 @@ def strictly_above(M: Matrix, tau: Fraction) -> Matrix:
     return zero_one([x and not tie for x in row] for row, tie in zip(marked, ties, strict=True))
 
 
-def log(x: Fraction) -> Logarithm:
-    if x <= 0:
-        refuse("A logarithm", "needs a number above 0")
-    return Logarithm(ZERO, ((x, ONE),))
-
-
-def log_odds(t: Fraction) -> Logarithm:
-    if not 0 < t < 1:
-        refuse("log_odds(...)", "needs a number between 0 and 1")
-    return log(t / (1 - t))
-
-
 WORDS: dict[str, Callable[..., Any]] = {
-    "min(number, ...)  the smallest of the numbers": reals.least,
-    "max(number, ...)  the largest of the numbers": reals.greatest,
-    "log(rational)  the natural logarithm; comparisons raise the precision": log,
-    "log_odds(rational)  ln(t / (1 - t))": log_odds,
-    "even(rational)  an even integer": lambda n: n.denominator == 1 and n.numerator % 2 == 0,
     "rank(matrix)  the rank over Q": rank,
     "rank(softmax)  the rank over R, exactly": lambda S: softmax_rank(S[0]),
     "softmax(matrix)  the row-wise softmax of rational logits": lambda M: Softmax((M,)),
@@ -271,12 +252,8 @@ WORDS: dict[str, Callable[..., Any]] = {
     "scale(matrix, rational)  c·M": scale,
     "gram(matrix)  P·Pᵀ": lambda P: product(P, transpose(P)),
     "identity(rational)  the n × n identity matrix": identity,
-    "ones(rational, rational)  the m × n matrix of ones": lambda m, n: constant(
-        m, n, lambda i, j: True
-    ),
-    "zeros(rational, rational)  the m × n matrix of zeros": lambda m, n: constant(
-        m, n, lambda i, j: False
-    ),
+    "ones(rational, rational)  m × n ones": lambda m, n: constant(m, n, lambda i, j: True),
+    "zeros(rational, rational)  m × n zeros": lambda m, n: constant(m, n, lambda i, j: False),
     "unit(rational, rational)  the column of length n with 1 at i, indices from 0": lambda n, i: (
         constant(n, ONE, lambda j, _: j == i)
     ),
@@ -295,9 +272,7 @@ WORDS: dict[str, Callable[..., Any]] = {
     "most_distinct(matrix)  the largest number of different entries of a row": most_distinct,
     "covering(matrix, rational)  how few entries of the first row exceed a level": covering,
     "reaching(matrix, rational)  how few entries of the first row add up to a level": reaching,
-    "positive_entries(matrix)  the number of entries above 0": lambda M: sum(
-        x > 0 for row in M for x in row
-    ),
+    "positive_entries(matrix)  how many exceed 0": lambda M: sum(x > 0 for r in M for x in r),
     "independent_share(matrix, rational)  of the sets of k rows": independent_share,
     "kruskal_rank(matrix)  the largest k such that any k rows are independent": kruskal_rank,
 }

@@ -30,19 +30,20 @@ def solved(question: Question) -> Instance | None:
         import z3
     except ImportError:
         return None
+    own = z3.Context()  # in the common one the answer depends on what else was asked
     made = {"integer": z3.Int, "rational": z3.Real}
-    known = {name: made[sort](name) for name, sort in question.given.items()}
+    known = {name: made[sort](name, own) for name, sort in question.given.items()}
     symbols = dict(known)
-    solver = z3.Solver()
+    solver = z3.Solver(ctx=own)
     solver.set("rlimit", _EFFORT)
     solver.set("random_seed", 0)
     try:
         for name, tree in question.statement.clauses:
             if name:
-                known[name] = _term(tree, known, z3)
+                known[name] = _term(tree, known, own)
             else:
-                solver.add(_term(tree, known, z3))
-        solver.add(z3.Not(_term(question.statement.conclusion, known, z3)))
+                solver.add(_term(tree, known, own))
+        solver.add(z3.Not(_term(question.statement.conclusion, known, own)))
     except KeyError:  # a sign that is not translated
         return None
     if solver.check() != z3.sat:
@@ -67,14 +68,15 @@ _OPERATORS: dict[type, Any] = {
 }
 
 
-def _term(tree: ast.expr, known: dict[str, Any], z3: Any) -> Any:
-    """A number or a condition for z3; KeyError: something else."""
+def _term(tree: ast.expr, known: dict[str, Any], own: Any) -> Any:
+    """A number or a condition in z3's context ``own``; KeyError: something else."""
+    import z3
 
     def of(node: ast.expr) -> Any:
-        return _term(node, known, z3)
+        return _term(node, known, own)
 
     if isinstance(tree, ast.Constant) and type(tree.value) is int:
-        return z3.IntVal(tree.value)
+        return z3.IntVal(tree.value, own)
     if isinstance(tree, ast.Name):
         return known[tree.id]
     if isinstance(tree, ast.BinOp):

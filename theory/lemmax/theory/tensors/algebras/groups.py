@@ -112,7 +112,10 @@ ABELIAN: dict[str, Array] = {
     " × ".join(f"Z{n}" for n in orders): abelian(*orders)
     for orders in sorted([*((n,) for n in range(2, 17)), *_SEVERAL], key=math.prod)
 }
-"""The abelian groups of order at most 16."""
+"""The abelian groups of order at most 16.
+
+:meta hide-value:
+"""
 
 OTHERS: dict[str, Array] = {
     "S3": metacyclic(3, 2, -1),
@@ -133,4 +136,7 @@ OTHERS: dict[str, Array] = {
     "(Z4 × Z2) ⋊ Z2": semidirect((4, 2), ((1, 0), (1, 1))),
     "D4 ∘ Z4": semidirect((4, 2), ((1, 2), (0, 1))),
 }
-"""The other groups of order at most 16."""
+"""The other groups of order at most 16.
+
+:meta hide-value:
+"""
