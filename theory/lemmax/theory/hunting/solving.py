@@ -93,8 +93,6 @@ def _term(tree: ast.expr, known: dict[str, Any], own: Any) -> Any:
         pairs = zip(tree.ops, sides, sides[1:], strict=False)
         return z3.And(*(_OPERATORS[type(op)](a, b) for op, a, b in pairs))
     if isinstance(tree, ast.Call) and isinstance(tree.func, ast.Name) and tree.args:
-        less = tree.func.id == "min"
-        return reduce(
-            lambda a, b: z3.If(a <= b if less else a >= b, a, b), [of(x) for x in tree.args]
-        )
+        order = ast.LtE if tree.func.id == "min" else ast.GtE
+        return reduce(lambda a, b: z3.If(_OPERATORS[order](a, b), a, b), [of(x) for x in tree.args])
     raise KeyError(type(tree).__name__)
