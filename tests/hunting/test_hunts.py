@@ -134,7 +134,10 @@ def test_true_statements_are_not_caught() -> None:
     caught = hunt(ANY, seconds=60, largest=5)
     assert caught.instance is None
     assert caught.exhausted == 6
-    assert "all of them looked at" in caught.sentence()
+    below = sum(len(list(instances(Question(ANY), size))) for size in range(1, 6))
+    assert caught.looked == caught.satisfied == below == caught.tried
+    told = f"None up to 5, {below} instances, exhaustive: {below} satisfy the assumptions."
+    assert caught.sentence() == told
     assert caught.gap == 8  # rank two takes six at least: two by two entries and two ones
     with pytest.raises(LemmaxError, match="Nothing was caught"):
         caught.certificate()
@@ -149,6 +152,7 @@ def test_a_hunt_is_the_same_for_the_same_seed_and_goes_on_after_a_stop(tmp_path:
     second = hunt(ANY, seconds=60, largest=6, state=state)
     assert first.exhausted < second.exhausted == straight.exhausted
     assert second.tried > first.tried
+    assert second.looked == straight.looked > first.looked
     with pytest.raises(LemmaxError, match="another hunt"):
         hunt(ANY, seconds=1, seed=1, state=state)
     state.write_text("{")
@@ -238,11 +242,42 @@ def test_each_inequality_is_attained_somewhere_or_never() -> None:
 
 def test_undecided_instances_are_not_called_looked_at() -> None:
     """What stayed open may be a counterexample, so that nothing is said about all instances."""
-    told = Hunt(ANY, "hunted/statement", None, 6, 64, 3, 0, 1.0)
-    assert "3 undecided" in told.sentence()
-    assert "all of them" not in told.sentence()
+    told = Hunt(ANY, "hunted/statement", None, 6, 64, 3, 0, 1.0, looked=60)
+    assert "3 of 60 instances undecided" in told.sentence()
+    assert "exhaustive" not in told.sentence()
     caught = Hunt(ANY, "hunted/statement", {"M": [["1"]]}, 6, 64, 3, 0, 1.0)
     assert not caught.smallest
+
+
+def test_what_no_instance_satisfies_is_not_said_to_hold() -> None:
+    """A rank of three takes nine entries: below that nothing is assumed, and nothing is learnt."""
+    small = hunt("given M: matrix; assume rank(M) == 3; conclude max_entry(M) > 0", largest=4)
+    assert (small.satisfied, small.looked) == (0, 40)
+    assert "40 instances, exhaustive: no instance satisfies the assumptions." in small.sentence()
+    never = "given L: layer; assume d_model(L) < 1; conclude heads(L) == 0"
+    drawn = hunt(never, seconds=0.5)
+    assert drawn.met == 0 < drawn.tried
+    assert drawn.sentence().endswith("tried: no instance satisfies the assumptions.")
+
+
+def test_only_exhausted_instances_are_called_exhaustive() -> None:
+    """Drawn instances, and those of a size that is not finished, are counted apart."""
+    told = Hunt(ANY, "x/y", None, 7, 900, 0, 2, 3.0, looked=40, satisfied=12, met=112)
+    assert told.sentence() == (
+        "None up to 6, 40 instances, exhaustive: 12 satisfy the assumptions; "
+        "860 others in 3 s, 100 satisfy the assumptions."
+    )
+
+
+def test_what_is_left_below_a_catch_is_looked_at() -> None:
+    """One round without anything smaller ends the rounds, not the sizes, which take seconds."""
+    text = statement_of("wong/argmax-rank-one")
+    caught = hunt(text, claim="wong/argmax-rank-one", seconds=200, patience=1)
+    assert caught.size == 13
+    assert caught.smallest
+    assert "there is no smaller one (23,424 instances, exhaustive)" in caught.sentence()
+    hurried = hunt(text, claim="wong/argmax-rank-one", seconds=0.8, patience=1)
+    assert not hurried.smallest  # too many are left
 
 
 def test_instances_beyond_the_limits_are_undecided() -> None:
@@ -266,6 +301,8 @@ def test_a_size_that_is_begun_again_is_counted_once() -> None:
     chase.enumerate(25, _Late(lambda: 0.0, 1.0))
     done = sum(len(list(instances(asked, n))) for n in range(1, chase.size))
     assert chase.state()["tried"] == done < chase.tried
+    assert chase.state()["met"] == done < chase.met
+    assert chase.result().looked == chase.result().satisfied == done
 
 
 def test_plain_numbers_are_asked_of_z3(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,7 +3,8 @@ from .dana.encoders import SequenceEncoder as SequenceEncoder, Table as Table
 from .dana.transformer import AoT as AoT, AoTHead as AoTHead
 from .dana.transformer_rank import aot_rank as aot_rank
 from .facts.database import Database as Database
-from .hunting.hunts import Hunt as Hunt, hunt as hunt
+from .hunting.hunts import hunt as hunt
+from .hunting.outcomes import Hunt as Hunt
 from .mahdavi.layer import (
     ContextHead as ContextHead,
     MultiHead as MultiHead,

@@ -2,101 +2,35 @@
 
 from __future__ import annotations
 
+import itertools
 import json
+import math
 import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, TypeAlias
 
 from lemmax.checker import check
-from lemmax.theory.certificates.writing import Certificate, about_claim
+from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import regular_bytes, write_text
 from lemmax.theory.hunting.draws import Draw
 from lemmax.theory.hunting.enumeration import enumerable, steps
+from lemmax.theory.hunting.outcomes import UNNAMED, Hunt
 from lemmax.theory.hunting.question import Instance, Question, Told
 from lemmax.theory.hunting.shrinking import neighbour, shrunk
 from lemmax.theory.hunting.sizes import size_of
 from lemmax.theory.hunting.solving import solved
-from lemmax.theory.latex import Typeset, latex_text
 
 Prover: TypeAlias = Callable[[Question, Instance], list[Certificate]]
-UNNAMED = "hunted/statement"  # the claim of a statement that was typed
 _ROUND = 120  # draws of a round, and then steps of a walk
 _CHUNK = 400  # enumerated instances between two rounds
-
-
-@dataclass(frozen=True)
-class Hunt(Typeset):
-    """How a hunt ended.
-
-    ``instance`` breaks the statement, or is None. Every instance whose size is below
-    ``exhausted`` was looked at (0: sizes cannot be enumerated), and ``open`` of them could not be
-    decided. ``gap`` is the least difference of the sides of the conclusion's inequalities
-    among all instances where it held, and ``tight`` the smallest instance with that gap. Cost:
-    none, it is what a hunt brought home.
-
-    >>> caught = hunt("given n: integer; conclude n * n < 2")
-    >>> caught.size, caught.instance
-    (3, {'n': '-2'})
-    """
-
-    statement: str
-    claim: str = UNNAMED  # pyright: ignore[reportIncompatibleMethodOverride]
-    instance: Instance | None = None
-    exhausted: int = 0
-    tried: int = 0
-    open: int = 0
-    rounds: int = 0
-    seconds: float = 0.0
-    evidence: tuple[Certificate, ...] = ()
-    gap: Fraction | None = None
-    tight: Instance | None = None
-
-    @property
-    def size(self) -> int | None:
-        """The size of the counterexample."""
-        return None if self.instance is None else size_of(self.instance)
-
-    @property
-    def smallest(self) -> bool:
-        """Whether no smaller instance breaks the statement: all of them were looked at."""
-        return self.size is not None and self.exhausted >= self.size and not self.open
-
-    def certificate(self) -> Certificate:
-        """A ``refutation`` that the independent checker accepts."""
-        if self.instance is None:
-            raise LemmaxError("Nothing was caught, so there is no certificate.")
-        return about_claim("refutation", self.claim, self.statement, self.instance, self.evidence)
-
-    def formula(self) -> str:
-        """The counterexample, or the sentence that there is none."""
-        if self.instance is None:
-            return rf"\text{{{latex_text(self.sentence())}}}"
-        return self.certificate().formula()
-
-    def to_sympy(self) -> dict[str, Any]:
-        """The objects of the counterexample, by name."""
-        return self.certificate().to_sympy()
-
-    def sentence(self) -> str:
-        """The outcome in words."""
-        tried = f"{self.tried:,} instances in {self.seconds:.0f} s"
-        below = f"none is smaller than {self.exhausted}"
-        if self.instance is not None:
-            told = f"A counterexample of size {self.size} ({tried})"
-            return f"{told}; there is no smaller one." if self.smallest else f"{told}."
-        if self.exhausted > 1:
-            if self.open:  # one of these may be a counterexample
-                return (
-                    f"None found below size {self.exhausted}, but {self.open} undecided; {tried}."
-                )
-            return f"None found: {below} (all of them looked at), {tried}."
-        return f"None found in {tried}."
+_MET = ("holds", "breaks")  # answers about instances that satisfy the assumptions
+_VERSION = 2  # of the state of a hunt
 
 
 def hunt(
@@ -121,7 +55,8 @@ def hunt(
     ``largest`` if it is given. Beside that run random draws, and walks from instances whose
     conclusion is nearly false. What is caught is made smaller as long as it breaks the statement,
     and the independent checker accepts its certificate; ``patience`` rounds that find nothing
-    smaller end the hunt. The same seed tries the same instances in the same order; time, by
+    smaller end the rounds, and what is left below the catch is looked at if the time seems to
+    suffice. The same seed tries the same instances in the same order; time, by
     ``clock``, only says when to stop. With ``state`` a hunt that was stopped goes on.
     Where the checker only encloses a number, ``evidence`` may certify it: a function of an instance
     (:func:`lemmax.constructions.hunting.evidence`), asked about instances that stayed open.
@@ -140,13 +75,13 @@ def hunt(
     hunted.solve(_Late(clock, start + seconds))
     pool = ProcessPoolExecutor(workers) if workers > 1 else None
     try:
-        while (passed := clock() - start) < seconds and not hunted.done:
+        late = _Late(clock, start + seconds)
+        while (passed := clock() - start) < seconds and not hunted.done(late):
             if until is not None and hunted.tight is not None and hunted.tight[0] <= until:
                 break
             if progress is not None and passed - told > 0.5:
                 told = passed
                 progress(f"{hunted.words()}, {max(0.0, seconds - passed):.0f} s left at most")
-            late = _Late(clock, start + seconds)
             hunted.enumerate(_CHUNK, late)
             hunted.rounds_of(pool, workers, evidence, late)
             if state is not None:
@@ -179,12 +114,14 @@ class _Chase:
         Draw(question, seed)  # says which sort has no generator
         self.best: Instance | None = known.get("best")
         self.evidence: list[Certificate] = [Certificate(c) for c in known.get("evidence", ())]
-        self.tried, self.open = int(known.get("tried", 0)), int(known.get("open", 0))
+        self.tried, self.met = int(known.get("tried", 0)), int(known.get("met", 0))
+        self.counts: list[_Count] = [_Count(*c) for c in known.get("counts", ())]  # by size
         self.tight: _Tight | None = None
         if known.get("tight") is not None:
             self.tight = Fraction(known["gap"]), size_of(known["tight"]), known["tight"]
         self.rounds, self.idle = int(known.get("rounds", 0)), 0
-        self.begun = 0, 0  # tried and open of the size that is not finished
+        self.begun = _Count()  # of the size that is not finished
+        self.asked, self.spent = 0, 0.0  # steps of this run and their time
         self.enumerable = enumerable(question)
         self.size = int(known.get("size", 1 if self.enumerable else 0))
         self._source: Iterator[Instance | None] = iter(())
@@ -192,13 +129,29 @@ class _Chase:
             self._source = steps(question, self.size)
 
     @property
-    def done(self) -> bool:
-        """Nothing smaller can be found, or no round has found anything smaller for long."""
-        if self.best is not None:
-            return (
-                self.enumerable and self.size >= size_of(self.best)
-            ) or self.idle >= self.patience
-        return self.enumerable and self.largest is not None and self.size > self.largest
+    def least(self) -> bool:
+        """Whether nothing smaller can be found: every smaller instance was looked at."""
+        return self.best is not None and self.enumerable and self.size >= size_of(self.best)
+
+    def done(self, late: _Late) -> bool:
+        """Nothing smaller can be found, or what is left to look at would take too long."""
+        if self.best is None:
+            return self.enumerable and self.largest is not None and self.size > self.largest
+        return self.least or (self.idle >= self.patience and not self._affordable(late))
+
+    def _affordable(self, late: _Late) -> bool:
+        """Whether the sizes below the catch can be finished in time, if they go on to grow so."""
+        assert self.best is not None
+        if not self.enumerable:
+            return False
+        totals = list(itertools.accumulate(count.steps for count in self.counts))
+        if len(totals) < 3 or not totals[-3]:
+            return True
+        growth = math.sqrt(totals[-1] / totals[-3])
+        missing = size_of(self.best) - self.size  # sizes, the one that is begun among them
+        wanted = totals[-1] * (math.exp(min(missing * math.log(growth), 500)) - 1)
+        price = self.spent / max(1, self.asked)
+        return (wanted - self.begun.steps) * price < late.end - late.clock()
 
     def solve(self, late: _Late) -> None:
         """Begin with what z3 guesses, if the statement is about plain numbers."""
@@ -208,30 +161,33 @@ class _Chase:
 
     def enumerate(self, count: int, late: _Late) -> None:
         """Look at the next instances in the order of their size."""
-        if not self.enumerable or self.done:
+        begun = late.clock()
+        for _ in range(count if self.enumerable else 0):
+            if late() or self.least or (self.best is None and self.done(late)):
+                break
+            self._step()
+        self.spent += late.clock() - begun
+
+    def _step(self) -> None:
+        """Look at one instance, or go on to the next size."""
+        try:
+            instance = next(self._source)
+        except StopIteration:
+            self.counts.append(self.begun)
+            self.size, self.begun = self.size + 1, _Count()
+            self._source = steps(self.question, self.size)
             return
-        for _ in range(count):
-            if late():
-                return
-            try:
-                instance = next(self._source)
-            except StopIteration:
-                self.size, self.begun = self.size + 1, (0, 0)
-                if self.done:
-                    return
-                self._source = steps(self.question, self.size)
-                continue
-            if instance is None:  # an assumption refuses the shape
-                continue
-            told = self.question.ask(instance)
-            self.tried += 1
-            self.tight = _tighter(self.tight, told, instance)
-            self.open += told.answer == "open"
-            self.begun = self.begun[0] + 1, self.begun[1] + (told.answer == "open")
-            if told.answer == "breaks":
-                self.best, self.evidence = instance, []  # sizes increase: nothing is smaller
-                self.size = size_of(instance)
-                return
+        self.asked += 1
+        if instance is None:  # an assumption refuses the shape
+            self.begun = self.begun.and_one("refused")
+            return
+        told = self.question.ask(instance)
+        self.begun = self.begun.and_one(told.answer)
+        self.tried += 1
+        self.met += told.answer in _MET
+        self.tight = _tighter(self.tight, told, instance)
+        if told.answer == "breaks":
+            self.best, self.evidence = instance, []  # sizes increase: nothing is smaller
 
     def rounds_of(
         self,
@@ -241,7 +197,7 @@ class _Chase:
         late: _Late,
     ) -> None:
         """One round of random draws and a walk, or one in each process."""
-        if self.done:
+        if self.done(late) or (self.best is not None and self.idle >= self.patience):
             return
         text = self.question.statement.text
         numbers = range(self.rounds, self.rounds + (workers if pool else 1))
@@ -249,8 +205,8 @@ class _Chase:
         results = list(pool.map(_round, jobs)) if pool else [_round(jobs[0], self.question)]
         self.rounds += len(jobs)
         self.idle += 1
-        for hit, undecided, tight, tried in results:
-            self.tried += tried
+        for hit, undecided, tight, tried, met in results:
+            self.tried, self.met = self.tried + tried, self.met + met
             if tight is not None and (self.tight is None or tight[:2] < self.tight[:2]):
                 self.tight = tight
             if hit is not None and (self.best is None or size_of(hit) < size_of(self.best)):
@@ -286,13 +242,14 @@ class _Chase:
     def state(self) -> dict[str, Any]:
         """What to go on from: a size that is not finished is begun again, and counted once."""
         return {
-            "lemmax-hunt": 1,
+            "lemmax-hunt": _VERSION,
             "statement": self.question.statement.text,
             "seed": self.seed,
             "size": self.size,
             "rounds": self.rounds,
-            "tried": self.tried - self.begun[0],
-            "open": self.open - self.begun[1],
+            "tried": self.tried - self.begun.looked,
+            "met": self.met - self.begun.met,
+            "counts": [[c.steps, c.looked, c.met, c.open] for c in self.counts],
             "best": self.best,
             "evidence": self.evidence,
             "gap": None if self.tight is None else str(self.tight[0]),
@@ -300,11 +257,38 @@ class _Chase:
         }
 
     def result(self) -> Hunt:
-        text = self.question.statement.text
-        counts = self.size, self.tried, self.open, self.rounds
+        below = [sum(part) for part in zip(*map(astuple, self.counts), strict=True)] or [0] * 4
         gap, _, tight = self.tight or (None, 0, None)
-        caught = self.best, *counts
-        return Hunt(text, self.claim, *caught, 0.0, tuple(self.evidence), gap, tight)
+        return Hunt(
+            self.question.statement.text,
+            self.claim,
+            self.best,
+            exhausted=self.size,
+            tried=self.tried,
+            open=below[3],
+            rounds=self.rounds,
+            evidence=tuple(self.evidence),
+            gap=gap,
+            tight=tight,
+            looked=below[1],
+            satisfied=below[2],
+            met=self.met,
+        )
+
+
+@dataclass(frozen=True)
+class _Count:
+    """Of one size: shapes refused and instances looked at; those that met the assumptions; open."""
+
+    steps: int = 0
+    looked: int = 0
+    met: int = 0
+    open: int = 0
+
+    def and_one(self, answer: str) -> _Count:
+        looked = self.looked + (answer != "refused")
+        met, undecided = self.met + (answer in _MET), self.open + (answer == "open")
+        return _Count(self.steps + 1, looked, met, undecided)
 
 
 @dataclass(frozen=True)
@@ -320,18 +304,22 @@ class _Late:
 
 def _polished(
     asked: Question, caught: Instance, source: random.Random, late: _Late
-) -> tuple[Instance | None, None]:
-    """A smaller catch near one that was caught: walk among catches, up a little, then down."""
-    here = caught
+) -> tuple[Instance | None, int]:
+    """A smaller catch near one that was caught: walk among catches, up a little, then down.
+
+    And how many of those on the walk satisfied the assumptions.
+    """
+    here, met = caught, 0
     for _ in range(_ROUND):
         other = neighbour(here, source)
         if late():
             break
-        near = size_of(other) <= size_of(caught) + 3
-        if near and asked.ask(other).answer == "breaks":
-            here = other
+        if size_of(other) <= size_of(caught) + 3:
+            answer = asked.ask(other).answer
+            met += answer in _MET
+            here = other if answer == "breaks" else here
     least = shrunk(here, lambda i: asked.ask(i).answer == "breaks", late)
-    return (least if size_of(least) < size_of(caught) else None), None
+    return (least if size_of(least) < size_of(caught) else None), met
 
 
 _Tight: TypeAlias = tuple[Fraction, int, Instance]
@@ -348,32 +336,35 @@ def _tighter(known: _Tight | None, told: Told, instance: Instance) -> _Tight | N
 
 def _round(
     job: tuple[str, int, int, Instance | None, _Late], question: Question | None = None
-) -> tuple[Instance | None, Instance | None, _Tight | None, int]:
+) -> tuple[Instance | None, Instance | None, _Tight | None, int, int]:
     """Draws, then a walk from the instance whose conclusion was nearest to failing.
 
     What broke the statement, made smaller; else the last draw that stayed open; where the
-    conclusion was nearest to failing; how many were tried.
+    conclusion was nearest to failing; how many were tried, and satisfied the assumptions.
     """
     text, seed, number, caught, late = job
     asked = question or Question(text)
     draw = Draw(asked, seed * 1_000_003 + number)
     source = random.Random(f"{seed} {number}")
     if caught is not None and number % 3 == 1:
-        return *_polished(asked, caught, source, late), None, _ROUND
+        least, met = _polished(asked, caught, source, late)
+        return least, None, None, _ROUND, met
+    met = 0
     tight: _Tight | None = None
     start: Instance | None = None
     undecided: Instance | None = None
     for tried in range(1, 2 * _ROUND + 1):
         walking = tried > _ROUND
         if (walking and start is None) or late():
-            return None, undecided, tight, tried - 1
+            return None, undecided, tight, tried - 1, met
         known = tight[2] if tight is not None else start
         like = caught if number % 3 else None
         instance = neighbour(known, source) if walking and known else draw.instance(like)
         told = asked.ask(instance)
+        met += told.answer in _MET
         if told.answer == "breaks" and (caught is None or size_of(instance) < size_of(caught)):
             least = shrunk(instance, lambda i: asked.ask(i).answer == "breaks", late)
-            return least, None, tight, tried
+            return least, None, tight, tried, met
         if told.answer == "open" and not walking:
             undecided = instance
         if told.answer == "holds":
@@ -381,7 +372,7 @@ def _round(
             if walking and tight is not None and told.slack == tight[0]:
                 tight = tight[0], tight[1], instance  # walk on at equal height
             tight = _tighter(tight, told, instance)
-    return None, undecided, tight, 2 * _ROUND
+    return None, undecided, tight, 2 * _ROUND, met
 
 
 def _restored(state: Path | None, text: str, seed: int) -> Mapping[str, Any]:
@@ -390,7 +381,11 @@ def _restored(state: Path | None, text: str, seed: int) -> Mapping[str, Any]:
         return {}
     try:
         known = json.loads(regular_bytes(state))
-        alike = known["lemmax-hunt"] == 1 and known["statement"] == text and known["seed"] == seed
+        alike = (
+            known["lemmax-hunt"] == _VERSION
+            and known["statement"] == text
+            and known["seed"] == seed
+        )
     except (ValueError, KeyError, TypeError, RecursionError):
         raise LemmaxError(f"{state} is not the state of a hunt.") from None
     if not alike:

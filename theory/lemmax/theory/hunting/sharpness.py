@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.hunting.hunts import UNNAMED, hunt
+from lemmax.theory.hunting.hunts import hunt
+from lemmax.theory.hunting.outcomes import UNNAMED
 from lemmax.theory.hunting.question import Instance, Question
 from lemmax.theory.hunting.shrinking import shrunk
 from lemmax.theory.hunting.sizes import size_of
