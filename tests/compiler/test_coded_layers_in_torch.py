@@ -19,7 +19,7 @@ from lemmax.constructions.compiler.coded.codes import families
 from lemmax.constructions.countries import countries
 from lemmax.numerics.twins.coded import TorchCodedLayer
 from lemmax.theory import Database
-from lemmax.theory.errors import RoundedWeights
+from lemmax.theory.errors import LemmaxError, RoundedWeights
 from lemmax.theory.formats import FORMATS
 
 FORMS = [
@@ -44,6 +44,31 @@ def test_torch_recalls_every_fact(
         module = TorchCodedLayer.from_coded(compiled.coded, fused=fused)
         assert module.W_E.dtype == getattr(torch, dtype)
         assert module.misses(facts) == 0
+
+
+@pytest.mark.parametrize(("dtype", "logits"), FORMS)
+@pytest.mark.parametrize("asked", ["bfloat16", "float16", "float32", "float64"])
+def test_another_dtype_recalls_every_fact_or_is_refused(
+    dtype: str, logits: str | None, asked: str
+) -> None:
+    """The logits stay in the format for which they are proved, whatever the weights are kept in."""
+    compiled = compile_database(random_table(600, 3, 1500), dtype=dtype, logits=logits)
+    if asked in (dtype, "float32"):
+        module: Any = compiled.to_torch(getattr(torch, asked))
+        assert module.W_E.dtype == getattr(torch, asked)
+        assert module.misses(torch.from_numpy(compiled.facts)) == 0
+    else:
+        with pytest.raises(LemmaxError, match=f"and not in {asked}: compile_database"):
+            compiled.to_torch(getattr(torch, asked))
+
+
+@pytest.mark.parametrize(
+    ("dtype", "logits"), [("float32", "bfloat16"), ("float32", "float16"), ("float16", "bfloat16")]
+)
+def test_torch_recalls_with_narrow_logits(dtype: str, logits: str) -> None:
+    for sizes in ((30, 3, 10), (200, 3, 500), (100, 16, 900)):
+        compiled = compile_database(random_table(*sizes), dtype=dtype, logits=logits)
+        assert compiled.to_torch().misses(torch.from_numpy(compiled.facts)) == 0
 
 
 @pytest.mark.parametrize("size", [20_000, 60_000])

@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.formats import FORMATS, number_format
 
 
 class TorchCodedLayer(nn.Module):
@@ -40,17 +41,29 @@ class TorchCodedLayer(nn.Module):
     def from_coded(
         cls, coded: CodedLayer, dtype: torch.dtype | None = None, fused: bool = False
     ) -> TorchCodedLayer:
-        """The layer in its own formats, bit by bit; another dtype must hold its weights."""
-        kind = dtype or getattr(torch, coded.arithmetic.weights.name)
-        names = (coded.arithmetic.logits.name, coded.arithmetic.residual.name)
-        logits, stream = (dtype or getattr(torch, name) for name in names)
+        """The layer in its own formats, bit by bit, or with weights in a wider format.
+
+        Up to the logits every number is held exactly, so a format that contains that of the weights
+        holds the same ones; attention stays one-hot up to float32. Logits keep their format, for
+        which they are proved, and so does the residual stream, unless the weights are wider. A
+        narrower format, or float64, is refused.
+        """
+        own = coded.arithmetic
+        wanted = own.weights if dtype is None else number_format(str(dtype))
+        if not (wanted.contains(own.weights) and FORMATS["float32"].contains(wanted)):
+            raise LemmaxError(
+                f"This layer is proved with {own}, and not in {wanted.name}: compile_database(…, "
+                "dtype=…) makes a layer for bfloat16, float16 or float32."
+            )
+        stream = max(own.residual, wanted, key=lambda form: form.significand)
+        kind = getattr(torch, wanted.name)
         weights = {
             name: torch.from_numpy(array).to(kind) for name, array in coded.weights().items()
         }
         for name, array in coded.weights().items():
             if not bool((weights[name].double() == torch.from_numpy(array)).all()):
                 raise LemmaxError(f"{kind} does not hold the weights {name} of this layer.")
-        return cls(weights, logits, stream, fused)
+        return cls(weights, getattr(torch, own.logits.name), getattr(torch, stream.name), fused)
 
     def residual(self, tokens: Tensor) -> Tensor:
         """The residual stream at every position, in its format."""

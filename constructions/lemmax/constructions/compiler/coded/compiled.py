@@ -157,7 +157,11 @@ class CompiledByCodes(Typeset):
         return self.coded.weights()
 
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
-        """The layer as a torch module in its own format, or in another one."""
+        """The layer as a torch module in its own formats, or with weights in a wider one.
+
+        Logits keep the format for which they are proved; a dtype in which the layer is not proved
+        is refused.
+        """
         from lemmax.numerics.twins.coded import TorchCodedLayer
 
         return TorchCodedLayer.from_coded(self.coded, dtype)
