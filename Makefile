@@ -63,7 +63,7 @@ docs: .venv/dev
 # pages, LaTeX sets the exports. Without root those tests say that they are skipped.
 system:
 	@wanted=""; \
-	command -v coqc >/dev/null || wanted="$$wanted coq libcoq-mathcomp-algebra"; \
+	command -v coqc >/dev/null || wanted="$$wanted coq libcoq-mathcomp-analysis"; \
 	command -v chromium >/dev/null || wanted="$$wanted chromium"; \
 	command -v pdflatex >/dev/null || wanted="$$wanted texlive-latex-base texlive-latex-recommended"; \
 	kpsewhich luaotfload.sty >/dev/null 2>&1 || wanted="$$wanted texlive-luatex"; \
