@@ -233,15 +233,13 @@ def safe_device(folder: Path) -> None:
     (facts(folder) / "model.safetensors").symlink_to("/dev/zero")
 
 
-@hostile("config.json", "a pipe beside honest weights", "certify model.npz facts.csv", ends="read")
+@hostile("config.json", "a pipe beside honest weights", "certify model.npz facts.csv")
 def config_pipe(folder: Path) -> None:
     npz(facts(folder) / "model.npz", layer_arrays())
     os.mkfifo(folder / "config.json")
 
 
-@hostile(
-    "config.json", "a link to a device without end", "certify model.npz facts.csv", ends="read"
-)
+@hostile("config.json", "a link to a device without end", "certify model.npz facts.csv")
 def config_device(folder: Path) -> None:
     npz(facts(folder) / "model.npz", layer_arrays())
     (folder / "config.json").symlink_to("/dev/zero")

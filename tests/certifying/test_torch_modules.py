@@ -79,11 +79,11 @@ def test_files_of_short_floats_are_read_exactly(dtype: torch.dtype, tmp_path: Pa
     torch.manual_seed(2)
     module = Encoder(True).to(dtype)
     save_file(module.state_dict(), tmp_path / "model.safetensors")
-    options: dict[str, Any] = {"heads": 2, "activation": "relu", "norm_first": True}
+    options: dict[str, Any] = {"heads": 2, "activation": "relu", "norm_first": True, "mask": "none"}
     facts = [(p, 3) for p in PROMPTS]
     from_file = certify(tmp_path / "model.safetensors", facts, **options)
     assert from_file.outcomes == certify(module.state_dict(), facts, **options).outcomes
-    for name in ("heads", "activation", "norm_first"):
+    for name in options:
         rest = {key: value for key, value in options.items() if key != name}
         with pytest.raises(LemmaxError, match=name.partition("_")[0]):
             certify(tmp_path / "model.safetensors", facts, **rest)

@@ -11,7 +11,8 @@ import pytest
 
 from lemmax import checker
 from lemmax.cli import main
-from lemmax.numerics.certifying.reading import Architecture, read_transformer
+from lemmax.numerics.certifying.architecture import Architecture
+from lemmax.numerics.certifying.reading import read_transformer
 
 WORDS = ["<s>", "Rome", "Oslo", "capital-of", "Italy", "Norway"]
 
@@ -27,7 +28,7 @@ def files(tmp_path: Path) -> Path:
     arrays: dict[str, Any] = {name: rng.normal(size=shape) for name, shape in shapes.items()}
     np.savez(tmp_path / "model.npz", allow_pickle=False, **arrays)
     (tmp_path / "tokens.txt").write_text("\n".join(WORDS), encoding="utf-8")
-    model = read_transformer(arrays, Architecture(activation="relu"))
+    model = read_transformer(arrays, Architecture(activation="relu", norm="none"))
     said = WORDS[int(model.float_logits([[0, 1, 3]])[0].argmax())]
     other = WORDS[int(model.float_logits([[0, 2, 3]])[0].argmin())]
     rows = ["subject,predicate,object", f"Rome,capital-of,{said}", f"Oslo,capital-of,{other}"]
@@ -39,6 +40,7 @@ def files(tmp_path: Path) -> Path:
 
 def run(folder: Path, *arguments: str, facts: str = "facts.csv", status: int = 0) -> None:
     words = [str(folder / "model.npz"), str(folder / facts), "--tokens", str(folder / "tokens.txt")]
+    words += ["--norm", "none"]
     with pytest.raises(SystemExit) as ended:
         main(["certify", *words, *arguments])
     assert ended.value.code == status

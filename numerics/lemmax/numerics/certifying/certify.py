@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Callable, Collection, Hashable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Hashable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from html import escape
 from pathlib import Path
@@ -15,10 +15,11 @@ from lemmax.checker.coded.arrays import tables
 from lemmax.checker.kinds.transformer_memorization import NO_MARGIN, margin
 from lemmax.checker.limits import LIMITS, NotACertificate, Undecided, metered
 from lemmax.checker.models.network import Arrays, Network
+from lemmax.numerics.certifying.architecture import Architecture
 from lemmax.numerics.certifying.margins import margins, rounded_down
 from lemmax.numerics.certifying.modules import same_logits
 from lemmax.numerics.certifying.prompts import PROMPT, Asked, Tokenize, asked
-from lemmax.numerics.certifying.reading import Architecture, read_transformer
+from lemmax.numerics.certifying.reading import read_transformer
 from lemmax.numerics.certifying.transformer import Transformer
 from lemmax.numerics.figures import write_figure
 from lemmax.numerics.twins.exact_layers import positive
@@ -117,6 +118,7 @@ class CertifiedModel:
             "parameters": self.model.parameters,
             "model": self.model.checked_fields(),
             "ignored": list(self.model.ignored),
+            "assumed": list(self.model.assumed),
             "outcomes": [
                 {
                     "fact": list(o.fact),
@@ -198,6 +200,9 @@ class CertifiedModel:
         }
         if self.model.ignored:
             fields["ignored"] = list(self.model.ignored)
+        if self.model.assumed:
+            words = ", ".join(self.model.assumed)
+            fields["note"] = f"Assumed, since no array says it: {words}."[:2000]
         return certificate("transformer-memorization", fields)
 
 
@@ -212,6 +217,7 @@ def certify(
     margin: Any = 0,
     bits: int | None = None,
     ignore: Collection[str] = (),
+    names: Mapping[str, str] | None = None,
     progress: Callable[[int, int], object] | None = None,
     **architecture: Any,
 ) -> CertifiedModel:
@@ -242,11 +248,15 @@ def certify(
         as many for the facts that are not decided.
     ignore
         Names of arrays to leave out, although they may decide; the certificate names them.
+    names
+        What arrays with names of your own are, ``{"yours": "ours"}``; a * in both stands for the
+        number of a block.
     progress
         Called with the number of facts that are decided, and of all.
     architecture
         What arrays cannot tell, such as ``heads``, ``activation``, ``scale``, ``eps``:
-        :class:`~lemmax.numerics.certifying.reading.Architecture`.
+        :class:`~lemmax.numerics.certifying.architecture.Architecture`. Some of it is asked for; the
+        rest is assumed, and the certificate says so.
 
     Notes
     -----
@@ -260,7 +270,7 @@ def certify(
     >>> result.known, result.outcomes[1].reason
     (((0, 1, 1),), 'token 0 has the larger logit')
     """
-    net = read_transformer(model, Architecture(**_known_options(architecture)), ignore)
+    net = read_transformer(model, architecture_of(architecture), ignore, names)
     listed = asked(facts, net.size, prompt, tokens, tokenize, answer)
     least = Fraction(0) if margin == 0 else positive("The margin", margin)
     for one in listed:
@@ -273,7 +283,8 @@ def certify(
         raise LemmaxError(f"bits lie between 32 and {LIMITS['precision bits']}, unlike {bits}.")
     if net.size < 2:
         raise LemmaxError("A model with one token has nothing to know.")
-    same_logits(model, net, [one.prompt for one in listed if one.prompt])
+    if same_logits(model, net, [one.prompt for one in listed if one.prompt]):
+        net = replace(net, assumed=())  # it was run: that is no assumption any more
     data = base64.b64encode(net.safetensors()).decode()
     outcomes: dict[int, Outcome] = {
         i: Outcome(one.fact, (), -1, False, reason=one.reason)
@@ -304,12 +315,13 @@ def certify(
     )
 
 
-def _known_options(architecture: dict[str, Any]) -> dict[str, Any]:
-    for name in architecture:
+def architecture_of(options: Mapping[str, Any]) -> Architecture:
+    """An architecture from options by name; one that nobody knows is refused."""
+    for name in options:
         if name not in Architecture.__dataclass_fields__:
-            options = ", ".join(Architecture.__dataclass_fields__)
-            raise LemmaxError(f"There is no option {name!r}; an architecture has {options}.")
-    return architecture
+            known = ", ".join(Architecture.__dataclass_fields__)
+            raise LemmaxError(f"There is no option {name!r}; an architecture has {known}.")
+    return Architecture(**options)
 
 
 def _decided(

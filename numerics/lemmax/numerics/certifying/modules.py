@@ -2,97 +2,138 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Mapping, Sequence
-from pathlib import Path
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
+from lemmax.numerics.certifying.architecture import ACTIVATIONS
+from lemmax.numerics.certifying.configs import gpt2
+from lemmax.numerics.certifying.naming import place_of
 from lemmax.numerics.certifying.transformer import Transformer
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.files import regular_bytes
 
-_TOLERANCE = {"torch.float64": 1e-8, "torch.float32": 1e-3}  # of the largest logit; others 5 %
-
-
-_GELUS = {"gelu_new": "gelu-tanh", "gelu_pytorch_tanh": "gelu-tanh", "swish": "silu"}
+_TOLERANCE = 1e-9  # of the largest logit: both sides compute in float64
 
 
-def _gpt2(config: Mapping[str, Any]) -> dict[str, Any]:
-    activation = config.get("activation_function")
-    return {
-        "heads": config["n_head"],
-        "eps": config.get("layer_norm_epsilon"),
-        "activation": _GELUS.get(str(activation), activation),
-    }
-
-
-def told_beside(path: Path) -> dict[str, Any]:
-    """What config.json beside a file of weights says, where it is about GPT-2."""
-    try:
-        config = json.loads(regular_bytes(path.parent / "config.json", 2**20))
-    except (LemmaxError, ValueError, RecursionError):
-        return {}
-    if not isinstance(config, dict) or config.get("model_type") != "gpt2":
-        return {}
-    return _gpt2(config) if isinstance(config.get("n_head"), int) else {}
-
-
-def told_by(module: Any) -> dict[str, Any]:
-    """What a module's own parts say of its architecture; :func:`same_logits` sees if they lie."""
-    config: Any = getattr(module, "config", None)
-    if hasattr(config, "n_head"):  # GPT-2, as transformers has it
-        return _gpt2(vars(config))
-    for part in module.modules() if hasattr(module, "modules") else ():
-        if type(part).__name__ == "TransformerEncoderLayer":
-            activation = getattr(part.activation, "__name__", type(part.activation).__name__)
-            return {
-                "heads": part.self_attn.num_heads,
-                "eps": part.norm1.eps,
-                "norm_first": part.norm_first,
-                "activation": str(activation).lower(),
-            }
-    return {}
-
-
-def same_logits(module: Any, model: Transformer, prompts: Sequence[Sequence[int]]) -> None:
-    """Refuse a module whose logits differ from those of the model that its weights were read as.
-
-    A sample of at most 64 prompts is run, in evaluation mode and without gradients. What is no
-    module passes.
-    """
-    if not hasattr(module, "state_dict") or not prompts:
-        return
+def is_module(source: Any) -> bool:
+    """Whether a source can be run: a torch module."""
+    if not hasattr(source, "state_dict"):
+        return False
     import torch
 
-    if not isinstance(module, torch.nn.Module):
-        return
+    return isinstance(source, torch.nn.Module)
 
-    chosen = [prompts[i] for i in np.linspace(0, len(prompts) - 1, 64).astype(int)]
-    chosen = [list(p) for p in sorted(set(map(tuple, chosen)))]
+
+def told_by(module: Any, renamed: Callable[[str], str] = str) -> dict[str, Any]:
+    """What a module's own parts say of its architecture; :func:`same_logits` sees if they lie."""
+    config: Any = getattr(module, "config", None)
+    if getattr(config, "model_type", None) == "gpt2":  # as transformers has it
+        return gpt2(vars(config))
+    told: dict[str, Any] = {}
+    eps: dict[str, Any] = {}
+    kinds = set[str]()
+    for name, part in module.named_modules():
+        kind = type(part).__name__
+        if kind == "MultiheadAttention":
+            told.setdefault("heads", part.num_heads)
+        elif kind == "TransformerEncoderLayer":
+            told.setdefault("norm_first", part.norm_first)
+            told.setdefault("activation", _activation(part.activation))
+        elif kind in _NORMS and hasattr(part, "eps"):
+            if part.eps is None:
+                raise LemmaxError(
+                    f"The norm {name!r} has no eps, so torch takes one that depends on the format "
+                    "of its input: give it one."
+                )
+            kinds.add(_NORMS[kind])
+            place = place_of(renamed(f"{name}.weight"))
+            if place is not None:
+                eps[place] = part.eps
+        elif _activation(part) is not None:
+            told.setdefault("activation", _activation(part))
+    if len(kinds) == 1:
+        told["norm"] = kinds.pop()
+    return told | ({"eps": eps} if eps else {})
+
+
+_NORMS = {"LayerNorm": "layer", "RMSNorm": "rms"}
+
+
+def _activation(function: Any) -> str | None:
+    """The name that an activation, a function or a module, has here."""
+    name = getattr(function, "__name__", type(function).__name__).lower()
+    if name == "gelu" and getattr(function, "approximate", "none") == "tanh":
+        return "gelu-tanh"
+    return name if name in ACTIVATIONS else None
+
+
+def same_logits(
+    module: Any, model: Transformer, prompts: Sequence[Sequence[int]], most: int | None = None
+) -> bool:
+    """Refuse a module whose logits differ from those of the model that its weights were read as.
+
+    All prompts are run, or ``most`` of them, one by one, in evaluation mode and without gradients,
+    with the weights in float64. False: this is no module, and nothing was compared.
+    """
+    if not is_module(module):
+        return False
+    if not prompts:
+        return True
+    some = len(prompts) if most is None else min(most, len(prompts))
+    chosen = [list(prompts[i]) for i in np.linspace(0, len(prompts) - 1, some).astype(int)]
     ours = model.float_logits(chosen)
-    weights = [p for p in module.state_dict().values() if p.is_floating_point()]
-    tolerance = max(_TOLERANCE.get(str(w.dtype), 0.05) for w in weights)
-    training = module.training
-    module.eval()
-    try:
-        with torch.no_grad():
-            device = weights[0].device
-            theirs = [_last(module(torch.tensor([p], device=device))) for p in chosen]
-    finally:
-        module.train(training)
-    for prompt, mine, other in zip(chosen, ours, theirs, strict=True):
+    for prompt, mine, other in zip(chosen, ours, _logits(module, chosen), strict=True):
         if other.shape != mine.shape:
             raise LemmaxError(
                 f"The module gives logits of shape {other.shape}, not one per token ({model.size})."
             )
-        gap, most = float(abs(other - mine).max()), max(1.0, float(abs(mine).max()))
-        if not gap <= tolerance * most:
+        gap, largest = float(abs(other - mine).max()), max(1.0, float(abs(mine).max()))
+        if not gap <= _TOLERANCE * largest:
             raise LemmaxError(
                 f"The module computes other logits than the model that its weights were read as: "
-                f"after {prompt} they differ by {gap:.3g}. It is not certified."
+                f"after {prompt} they differ by {gap:.3g}. It is not certified; options say what "
+                "no array does (mask, scale, activation, positions and so on)."
             )
+    return True
+
+
+def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
+    """What a module says after prompts, its weights and what it makes itself being float64."""
+    import torch
+    from torch.utils._python_dispatch import TorchDispatchMode
+
+    class Doubles(TorchDispatchMode):
+        """What a forward would round to a shorter format on its way stays float64."""
+
+        def __torch_dispatch__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
+            kwargs = dict(kwargs or {})
+            if kwargs.get("dtype") in (torch.float32, torch.float16, torch.bfloat16):
+                kwargs["dtype"] = torch.float64
+            return func(*args, **kwargs)
+
+    state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
+    doubles = {
+        name: value.detach().double() for name, value in state.items() if value.is_floating_point()
+    }
+    device = next(iter(doubles.values())).device
+    training, before = {m: m.training for m in module.modules()}, torch.get_default_dtype()
+    module.eval()
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad(), Doubles():
+            rows = [torch.tensor([list(prompt)], device=device) for prompt in prompts]
+            return [_last(torch.func.functional_call(module, doubles, (row,))) for row in rows]
+    except Exception as reason:  # whatever the forward of others may raise
+        raise LemmaxError(
+            "The module cannot be run in float64 on tokens alone, so it is not known to be what "
+            f"its weights were read as ({type(reason).__name__}: {str(reason)[:200]}); give its "
+            "state_dict and say what it is by options."
+        ) from None
+    finally:
+        torch.set_default_dtype(before)
+        for part, was in training.items():
+            part.training = was
 
 
 def _last(output: Any) -> Any:

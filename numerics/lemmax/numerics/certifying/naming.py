@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import functools
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.theory.errors import ShapeError
+from lemmax.theory.errors import LemmaxError, ShapeError
 
 Array = NDArray[np.float64]
 Parts = dict[str, Array]
@@ -187,3 +187,42 @@ def convention_of(names: tuple[str, ...]) -> str | None:
     }
     best = max(counts, key=lambda convention: counts[convention])
     return best if counts[best] else None
+
+
+def place_of(norm: str) -> str | None:
+    """The place of the norm whose gain has this name, such as 0.norm1; None where none has it.
+
+    >>> place_of("encoder.layers.3.norm2.weight"), place_of("ln_final.w"), place_of("head.weight")
+    ('3.norm2', 'final', None)
+    """
+    for rule in (rule for rules in CONVENTIONS.values() for rule in rules):
+        if rule.pattern.fullmatch(norm):
+            for part in rule.parts(norm, np.zeros((3, 3))):
+                if part.endswith(".gain"):
+                    return part.removesuffix(".gain")
+    return None
+
+
+def renamed(names: Sequence[str], given: Mapping[str, str]) -> dict[str, str]:
+    """The name that each array goes by, given names for some; * stands for the number of a block.
+
+    >>> renamed(["emb", "l.0.q", "l.1.q"], {"emb": "embed.W_E", "l.*.q": "blocks.*.attn.q.weight"})
+    {'emb': 'embed.W_E', 'l.0.q': 'blocks.0.attn.q.weight', 'l.1.q': 'blocks.1.attn.q.weight'}
+    """
+    found = {name: name for name in names}
+    for theirs, ours in given.items():
+        if not isinstance(theirs, str) or not isinstance(ours, str):
+            raise LemmaxError("The names of arrays are given as texts: names={'theirs': 'ours'}.")
+        if theirs.count("*") != ours.count("*") or theirs.count("*") > 1:
+            raise LemmaxError(f"{theirs!r} and {ours!r} have one * each, or none.")
+        pattern = re.compile(re.escape(theirs).replace(r"\*", r"(\d+)"))
+        matches = [match for name in names if (match := pattern.fullmatch(name))]
+        if not matches:
+            raise LemmaxError(f"To rename it, it must be there: no array is called {theirs!r}.")
+        for match in matches:
+            found[match[0]] = ours.replace("*", match[1]) if "*" in ours else ours
+    taken: dict[str, str] = {}
+    for theirs, ours in found.items():
+        if taken.setdefault(ours, theirs) != theirs:
+            raise LemmaxError(f"{taken[ours]!r} and {theirs!r} would both be called {ours!r}.")
+    return found

@@ -26,7 +26,7 @@ class Transformer:
     ``{"type": "mlp", "activation": …}`` or ``{"type": "norm"}``, each with ``"norm"`` (none,
     layer, rms) and ``"eps"``; its arrays are ``steps.I.W_Q`` and so on. Attention and MLPs are
     added to the stream, a norm replaces it. These are the model and the arrays of a
-    ``transformer-memorization`` certificate.
+    ``transformer-memorization`` certificate; ``assumed`` is what no array and nobody said of it.
 
     >>> arrays = {"W_E": np.eye(2), "W_U": np.array([[0.0, 1.0], [1.0, 0.0]])}
     >>> model = Transformer(arrays, ())
@@ -39,6 +39,7 @@ class Transformer:
     mask: str = "causal"
     tied: bool = False
     ignored: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def size(self) -> int:
@@ -73,6 +74,8 @@ class Transformer:
                 what = f"MLP of width {width}, {step['activation']}"
             lines.append(f"{norm}; {what}" if norm else what)
         lines.append("tied unembedding" if self.tied else "unembedding")
+        if self.assumed:
+            lines.append(f"assumed: {', '.join(self.assumed)}")
         return "\n".join(lines)
 
     def checked_fields(self) -> dict[str, Any]:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
 from lemmax.numerics.certifying.bounds import margin_bounds
-from lemmax.numerics.certifying.certify import certify
+from lemmax.numerics.certifying.certify import architecture_of, certify
+from lemmax.numerics.certifying.modules import same_logits
 from lemmax.numerics.certifying.prompts import PROMPT, Tokenize, asked
-from lemmax.numerics.certifying.reading import Architecture, read_transformer
+from lemmax.numerics.certifying.reading import read_transformer
 from lemmax.numerics.figures import PALETTE, write_figure
 from lemmax.theory.errors import LemmaxError
+
+_COMPARED = 4  # prompts on which a module is run at every look, to see that it is still the same
 
 
 @dataclass(frozen=True)
@@ -35,16 +38,18 @@ class CertifiedShare:
     """A callback for a training loop of one's own: call it with the step and the model.
 
     Every ``every`` steps margins are bounded in float64, for all facts at once; every ``exact``
-    steps they are certified too. What is seen stands in ``history``.
+    steps they are certified too. What is seen stands in ``history``. A torch module is run as well,
+    in float64, on every prompt at the first look and when certifying and on a few at others, and
+    refused where it computes other logits than the model that its weights were read as.
 
     Parameters
     ----------
-    facts, prompt, tokens, tokenize, answer, architecture
+    facts, prompt, tokens, tokenize, answer, ignore, names, architecture
         As in :func:`~lemmax.numerics.certify`.
 
     Notes
     -----
-    Cost: three passes over the facts in float64 per bound.
+    Cost: three passes over the facts in float64 per bound, and the module on four prompts.
 
     Examples
     --------
@@ -66,6 +71,8 @@ class CertifiedShare:
         tokens: Sequence[Hashable] | None = None,
         tokenize: Tokenize | None = None,
         answer: str = "{object}",
+        ignore: Collection[str] = (),
+        names: Mapping[str, str] | None = None,
         **architecture: Any,
     ) -> None:
         if every < 1 or (exact is not None and exact < 1):
@@ -77,8 +84,9 @@ class CertifiedShare:
             "tokenize": tokenize,
             "answer": answer,
         }
-        self.architecture = architecture
+        self.read: tuple[Any, ...] = architecture_of(architecture), ignore, names
         self.history: list[Watched] = []
+        self._same = False  # whether a module was compared on all prompts, and passed
         self._questions: tuple[list[tuple[int, ...]], list[int], int] | None = None
 
     def __call__(self, step: int, model: Any) -> Watched | None:
@@ -86,12 +94,15 @@ class CertifiedShare:
         exactly = self.exact is not None and step % self.exact == 0
         if step % self.every and not exactly:
             return None
-        net = read_transformer(model, Architecture(**self.architecture))
+        net = read_transformer(model, *self.read)
         if self._questions is None:
             listed = asked(self.facts, net.size, **self.asked)
             some = [one for one in listed if not one.reason]
             self._questions = [o.prompt for o in some], [o.answer for o in some], len(listed)
         prompts, answers, count = self._questions
+        self._same = same_logits(
+            model, net, prompts, _COMPARED if self._same and not exactly else None
+        )
         near, low = margin_bounds(net, prompts, answers)
         certified = certify(net, self.facts, **self.asked).share if exactly else None
         seen = Watched(
