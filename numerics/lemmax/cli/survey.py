@@ -21,7 +21,7 @@ def survey(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="The results; NAME.results.jsonl here if free."),
+        typer.Option("-o", "--out", help="The results; else NAME.results.jsonl here."),
     ] = None,
     seconds: Annotated[float, typer.Option(help="The time to search for each database.")] = 60.0,
     field: Annotated[str, typer.Option(help="Q, R or C: the rank depends on it.")] = "R",
