@@ -177,8 +177,8 @@ one head with d_model = 2, d_vo = 1, d_qk = 1 has the right answer to every ques
     else:
         yield (
             f"For a layer whose logits are the table itself: d_model + heads · d_vo · {queries} "
-            f"is at least {result.lower}, since its rank is at most d_model + heads · d_vo · |queries| "
-            "(wong/proposition-3.5)."
+            f"is at least {result.lower}, since its rank is at most d_model + heads · d_vo · "
+            "|queries| (wong/proposition-3.5)."
         )
     free = (
         "For a layer that only has to answer right the rank is no bound "
