@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +22,7 @@ from lemmax.numerics.experiments.studies import Experiment, Row, Study, machine,
 from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
+from lemmax.numerics.training.results import read_results
 from lemmax.theory.errors import LemmaxError
 
 
@@ -137,6 +143,31 @@ def test_the_command_records_what_it_has_trained(
     made_on, rows = recorded(study)
     assert made_on == machine()
     assert list(rows) == rerun(study, rows)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_interrupted_command_says_how_it_goes_on(tmp_path: Path, workers: int) -> None:
+    """Ctrl-C: one sentence, the status of an interrupted program, and nothing lost."""
+    pytest.importorskip("numba")
+    pytest.importorskip("matplotlib")
+    told = tmp_path / "stderr"
+    command = [sys.executable, "-m", "lemmax", "reproduce", "wong-fig3", "--folder", str(tmp_path)]
+    with told.open("wb") as err:
+        child = subprocess.Popen(
+            [*command, "--workers", str(workers)], stderr=err, start_new_session=True
+        )
+    results = tmp_path / "wong-guess.jsonl"
+    deadline = time.monotonic() + 120
+    while time.monotonic() < deadline:
+        if results.exists() and results.read_bytes().count(b"\n") > 3:
+            break
+        time.sleep(0.05)
+    os.killpg(child.pid, signal.SIGINT)  # as a terminal does
+    assert child.wait(timeout=60) == 130
+    sentence = told.read_text(encoding="utf-8")
+    assert "the same command continues from there" in sentence
+    assert "Traceback" not in sentence
+    assert len(read_results(results)[1]) >= 3
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from lemmax.cli.terminal import AsJson, console, working
+from lemmax.cli.terminal import AsJson, console, continued, working
 from lemmax.theory.errors import LemmaxError
 
 
@@ -108,7 +108,11 @@ def reproduce(
     if recorded or not trained:
         rows = studies.recorded_rows(chosen)
     else:
-        with working("preparing") as status:
+        kept = (
+            f"Finished jobs are kept in {folder.absolute()}, and what was in progress up to its "
+            "last checkpoint; the same command continues from there."
+        )
+        with continued(kept), working("preparing") as status:
             rows = studies.measure_rows(
                 chosen,
                 scale or "small",
