@@ -3,8 +3,12 @@
 Each row has the non-embedding parameters of the compiler, of the smallest construction and of what
 a search of so many waves found, what no layer can do without, and whether the independent checker
 accepts the certificate. The random tables are drawn here, from seeds. Rows that are there already
-are kept: a run that was ended continues. With the file of a survey (JSON lines with ``triples``) as
-argument nothing is recorded, and the layers of its databases are counted.
+are kept: a run that was ended continues.
+
+With the file of a survey (JSON lines with ``regime``, ``index`` and ``triples``) as argument
+results/smallest-survey.json is written instead: how many of its databases have a smaller layer by
+construction alone, and rows, with their facts, of the first two databases of each regime for which
+the compiler takes 32 parameters or more.
 """
 
 from __future__ import annotations
@@ -14,7 +18,7 @@ import random
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -30,7 +34,9 @@ from lemmax.theory import Database, memorizes
 from lemmax.theory.files import write_text
 
 RESULTS = Path(__file__).parent / "results" / "smallest.json"
+SURVEYED = RESULTS.with_name("smallest-survey.json")
 WAVES = 2
+LARGE, FIRST = 32, 2  # parameters of the compiler; databases of a regime
 
 
 def group(n: int, shared: bool) -> Database:
@@ -119,34 +125,51 @@ def row(name: str, db: Database) -> dict[str, Any]:
 
 def record() -> None:
     """Make the rows that are missing, and write each when it is there."""
-    rows = json.loads(RESULTS.read_text(encoding="utf-8"))["rows"] if RESULTS.exists() else []
+    recorded(RESULTS, {"waves": WAVES}, DATABASES)
+
+
+def recorded(
+    path: Path,
+    header: dict[str, Any],
+    databases: Mapping[str, Callable[[], Database]],
+    *,
+    facts: bool = False,
+) -> None:
+    """Make the rows that a file does not have, with their facts or without."""
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"] if path.exists() else []
     known = {row["name"]: row for row in rows}
-    for number, (name, make) in enumerate(DATABASES.items(), 1):
+    for number, (name, make) in enumerate(databases.items(), 1):
         if name not in known:
-            known[name] = row(name, make())
-            kept = [known[name] for name in DATABASES if name in known]
+            db = make()
+            known[name] = row(name, db) | ({"triples": list(db)} if facts else {})
+            kept = [known[name] for name in databases if name in known]
             text = ",\n".join(json.dumps(row, ensure_ascii=False) for row in kept)
-            write_text(RESULTS, f'{{"waves": {WAVES}, "rows": [\n{text}\n]}}\n')
-        print(f"{number} of {len(DATABASES)}: {known[name]}", flush=True)
+            head = json.dumps(header, ensure_ascii=False)[1:-1]
+            write_text(path, f'{{{head}, "rows": [\n{text}\n]}}\n')
+        told = {name: value for name, value in known[name].items() if name != "triples"}
+        print(f"{number} of {len(databases)}: {told}", flush=True)
 
 
-def count(path: str) -> None:
-    """How many databases of a survey have smaller layers by construction alone."""
-    told: dict[str, Counter[str]] = {}
+def surveyed(path: str) -> None:
+    """The databases of a survey: counted by construction alone, and some searched."""
+    counts: dict[str, Counter[str]] = {}
+    chosen: dict[str, Callable[[], Database]] = {}
     for entry in read_databases(path):
         db = Database.from_triples(entry.triples)
         before, own = dimensions(db, cheapest(db)).parameters, constructed(db)
         if not memorizes(own.build(), db).holds:
             raise AssertionError(f"{entry.regime} {entry.index} is not memorized")
         after = own.dims.parameters
-        line = told.setdefault(entry.regime, Counter())
+        line = counts.setdefault(entry.regime, Counter())
         line["all"] += 1
         line["smaller"] += after < before
-        line["32 or more"] += before >= 32
-        line["32 or more, halved"] += before >= 32 and 2 * after <= before
-    for regime, line in told.items():
-        print(regime, dict(line))
+        line["large"] += before >= LARGE
+        line["large, halved"] += before >= LARGE and 2 * after <= before
+        if before >= LARGE and line["large"] <= FIRST:
+            chosen[f"{entry.regime} {entry.index}"] = partial(Database.from_triples, entry.triples)
+    header = {"waves": WAVES, "by construction": {regime: dict(c) for regime, c in counts.items()}}
+    recorded(SURVEYED, header, chosen, facts=True)
 
 
 if __name__ == "__main__":
-    count(sys.argv[1]) if len(sys.argv) > 1 else record()
+    surveyed(sys.argv[1]) if len(sys.argv) > 1 else record()

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from importlib import resources
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ from lemmax import cli
 from lemmax.checker import check_file
 from lemmax.checker.bounds import RULES
 from lemmax.cli import rank_view
+from lemmax.constructions import compile_database, figure_1
 from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.errors import LemmaxError
@@ -68,6 +71,43 @@ def test_the_rank_explains_itself(facts: Path, capsys: pytest.CaptureFixture[str
     cells = {line.split()[0]: line.split()[1:] for line in out.splitlines()[-3:]}
     assert set(cells) == {"Astrid", "Bernard", "Colin"}
     assert all(set(letters) <= set("abc") for row in cells.values() for letters in row)
+
+
+def test_the_rank_says_what_follows_for_layers(
+    facts: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """By claims that hold, and for a layer that is built and decided here."""
+    _, out, _ = run(capsys, str(facts))
+    told = " ".join(out.split())
+    assert "d_model + heads · d_vo · 2 is at least 3" in told
+    verdicts = {claim["id"]: claim["verdict"] for claim in _ledger()}
+    cited = re.findall(r"\((\w+/[\w.-]+)\)", told)
+    assert len(cited) == 3
+    assert all(verdicts[claim] == "holds" for claim in cited)
+    compiled = compile_database(Database.read(facts))
+    dims = compiled.dims
+    sizes = f"d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk}"
+    assert f"one head with {sizes} has the right answer" in told
+    assert cited[-1] == compiled.claim
+    _, over_q, _ = run(capsys, str(facts), "--field", "Q")
+    assert "at least 3, since" not in over_q  # real weights could do with less
+    both = tmp_path / "both.csv"
+    both.write_text("s,p,o\na,a,x\na,b,y\nb,a,y\nb,b,x\n", encoding="utf-8")
+    _, overlap, _ = run(capsys, str(both))
+    assert "2 heads with" in overlap
+    assert "(lemmax/compiler-two-heads)" in overlap
+
+
+def _ledger() -> Any:
+    path = resources.files("lemmax.theory.ledger") / "ledger.json"
+    return json.loads(path.read_text(encoding="utf-8"))["claims"]
+
+
+def test_reasons_are_sentences() -> None:
+    """Substitution speaks of some of the keys, of the queries or of the values."""
+    told = " ".join(rank_view.explained(tensor_rank(figure_1())))
+    assert "some of the" in told
+    assert "some the" not in told
 
 
 def test_every_rule_of_the_checker_has_a_reason_in_words() -> None:

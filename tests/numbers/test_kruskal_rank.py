@@ -41,6 +41,52 @@ def test_kruskal_rank_is_what_the_definition_says(draw: Random) -> None:
         assert certified_rank(chosen).rank < len(chosen)
 
 
+@settings(max_examples=60)
+@given(generators)
+def test_a_distance_is_zero_exactly_where_vectors_depend(draw: Random) -> None:
+    """Small integers are far from a dependence that they do not have; floats can tell."""
+    rows = vectors(draw)
+    krank = kruskal_rank(rows)
+    k = krank.rank or 0
+    if k:
+        near = krank.distance()
+        assert near.complete
+        assert near.distance > 1e-6
+        assert certified_rank([rows[t] for t in near.subset]).rank == len(near.subset) == k
+    if k < len(rows):
+        nearest = krank.distance(k + 1)
+        assert nearest.distance < 1e-9
+        assert certified_rank([rows[t] for t in nearest.subset]).rank <= k
+
+
+def test_a_dependence_planted_in_float32_is_near() -> None:
+    """Exactly the vectors are independent, for rounding; the distance shows what was planted."""
+    random = np.random.default_rng(3)
+    rows = random.normal(size=(8, 12)).astype(np.float32)
+    rows[5] = rows[1] + rows[2] - rows[6]
+    krank = kruskal_rank(rows, floats=True)
+    assert krank.rank == 8
+    assert krank.distance().distance < 1e-6
+    near = krank.distance(4)
+    assert near.subset == (1, 2, 5, 6)
+    assert near.distance < 1e-6
+    assert krank.distance(3).distance > 1e-2
+    few = krank.distance(4, most=5)
+    assert not few.complete
+    assert few.distance >= near.distance
+
+
+@pytest.mark.parametrize("size", [0, 4])
+def test_a_distance_needs_a_subset(size: int) -> None:
+    with pytest.raises(LemmaxError, match=r"\.$"):
+        kruskal_rank([[1, 0], [0, 1], [1, 1]]).distance(size)
+
+
+def test_a_distance_of_huge_numbers_is_finite() -> None:
+    huge = 10**400
+    assert kruskal_rank([[huge, 1], [1, huge]]).distance().distance == pytest.approx(1)
+
+
 @settings(max_examples=100)
 @given(generators)
 def test_search_alone_agrees_with_the_definition(draw: Random) -> None:

@@ -89,6 +89,40 @@ def test_float32_agrees_after_one_step(
     assert distance(expected, _after(jobs, chosen, backend, 1)) < 1e-5
 
 
+def test_a_trained_job_shows_itself_in_a_line() -> None:
+    """Neither weights nor facts: their sizes, and what was reached."""
+    facts = tuple((k, 40 + q, 45 + (k + q) % 7) for k in range(40) for q in range(5))
+    (trained,) = train(
+        [Job(Wong(3, 1, 1, 1, facts), seed=4)], recipe("wong-guess").changed(steps=2)
+    )
+    shown = repr(trained)
+    assert len(shown) < 300
+    assert "200 facts" in shown
+    assert "seed=4" in shown
+    assert "2 steps" in shown
+    assert str(trained.measured.accuracy) in shown
+    assert "heads=1, database=200 facts)" in repr(trained.job)
+    assert "((0, 2, 3),)" in repr(Wong(2, 1, 1, 1, ((0, 2, 3),)))  # short ones are shown whole
+
+
+@pytest.mark.parametrize("name", ["wong", "wong-last"])
+@pytest.mark.parametrize("backend", BACKENDS)
+def test_the_loss_is_that_of_what_is_trained(backend: str, name: str, small: Small) -> None:
+    """The first position counts where the recipe trains it, and only there."""
+    jobs, chosen = small[name]
+    trained = train(jobs[:1], chosen.changed(steps=200, dtype="float64"), backend)[0]
+    config = trained.job.config
+    assert isinstance(config, Wong)
+    facts = torch.tensor(config.facts)
+    with torch.no_grad():
+        logits = trained.model().double()(facts[:, :2])
+    positions = slice(0 if chosen.both_positions else 1, None)
+    theirs = torch.nn.functional.cross_entropy(
+        logits[:, positions].flatten(0, 1), facts[:, 1:][:, positions].flatten()
+    )
+    assert trained.measured.loss == pytest.approx(float(theirs), rel=1e-9)
+
+
 @pytest.mark.parametrize("name", ["dana-shared", "dana-per-head"])
 def test_engines_see_the_same_batches(name: str, small: Small) -> None:
     jobs, chosen = small[name]

@@ -52,12 +52,20 @@ def test_every_field_enters_the_key() -> None:
         {"batch": 0},
         {"pool": 100, "batch": 33},
         {"stop": 0.5, "check_every": 0},
-        {"momentum": 0.9},
+        {"no_such_field": 0.9},
+        {"init": "xavier"},
     ],
 )
 def test_bad_fields_are_refused_with_a_sentence(fields: dict[str, Any]) -> None:
     with pytest.raises(LemmaxError, match=r"\.$"):
         recipe("dana-code").changed(**fields)
+
+
+def test_an_unknown_initialisation_lists_the_known_ones() -> None:
+    with pytest.raises(LemmaxError) as caught:
+        recipe("wong-guess").changed(init="xavier")
+    assert "'xavier'" in str(caught.value)
+    assert all(r.init in str(caught.value) for r in RECIPES.values())
 
 
 def test_steps_grow_with_the_data_where_the_recipe_says_epochs() -> None:

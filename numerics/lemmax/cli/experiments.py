@@ -8,17 +8,20 @@ from typing import Annotated
 
 import typer
 
-from lemmax.cli.terminal import AsJson, console, working
+from lemmax.cli.terminal import AsJson, console, continued, working
 from lemmax.theory.errors import LemmaxError
 
 
 def assumptions(
     model: Annotated[
-        str, typer.Option(help="minilm, or a .npz file of contexts, queries and heads.")
+        str,
+        typer.Option(help="minilm, or a .npz file of contexts, queries and heads."),
     ] = "minilm",
     text: Annotated[Path | None, typer.Option(help="A text file, for minilm.")] = None,
     tokens: Annotated[int, typer.Option(help="Tokens in a window, the context length n.")] = 16,
-    examples: Annotated[int | None, typer.Option(help="Windows to look at; d + 3 if free.")] = None,
+    examples: Annotated[
+        int | None, typer.Option(help="Windows (minilm), or examples of Z; else enough of them.")
+    ] = None,
     layer: Annotated[list[int] | None, typer.Option(help="Only these layers, from 1.")] = None,
     balls: Annotated[int, typer.Option(help="Windows in real arithmetic through layer 1.")] = 48,
     figure: Annotated[Path | None, typer.Option(help="Write a bar chart to this file.")] = None,
@@ -27,7 +30,9 @@ def assumptions(
     """Decide whether the assumptions of Mahdavi et al. hold on a real model, exactly.
 
     Ranks are exact facts about the stored floats; the report says what balls prove beyond that,
-    and what float32 and random subsets would have said.
+    and what float32 and random subsets would have said. A .npz file has for each layer, under any
+    NAME, the arrays NAME.contexts (examples × tokens × d), NAME.queries (examples × d),
+    NAME.heads.0.W_K, NAME.heads.0.W_Q and so on, and perhaps NAME.scale, a string such as 1/8.
 
     Example: `lemmax assumptions --model minilm --text essay.txt --layer 1 --layer 2`
     """
@@ -58,7 +63,8 @@ def assumptions(
 def reproduce(
     name: Annotated[str, typer.Argument(metavar="EXPERIMENT", help="Such as wong-fig3.")],
     scale: Annotated[
-        str | None, typer.Option(help="Train: small (minutes; the default if trained) or paper.")
+        str | None,
+        typer.Option(help="Train: small (minutes to hours), the default, or paper."),
     ] = None,
     recorded: Annotated[
         bool, typer.Option("--recorded", help="Train nothing: use the results that ship.")
@@ -67,7 +73,8 @@ def reproduce(
         Path, typer.Option(help="Where results files are kept, to continue from.")
     ] = Path(),
     figure: Annotated[
-        Path | None, typer.Option(help="The figure (.svg, .pdf, .png); EXPERIMENT.svg if free.")
+        Path | None,
+        typer.Option(help="The figure (.svg, .pdf, .png); else EXPERIMENT.svg in the folder."),
     ] = None,
     workers: Annotated[int, typer.Option(help="Processes to train in; 0: this one.")] = 0,
     cluster: Annotated[str | None, typer.Option(help="The address of a Dask scheduler.")] = None,
@@ -79,9 +86,10 @@ def reproduce(
 ) -> None:
     """Draw the figure of an experiment and say what the data say, from results or trained anew.
 
-    The results that ship with lemmax are used unless an option says how to train. An interrupted
-    run continues from the results files in the folder. With `--record` they are also written in the
-    compact form in which results ship.
+    Nothing is trained unless an option says how (--scale, --workers, --cluster, --device or
+    --folder): the results that ship with lemmax are used. An interrupted run continues from the
+    results files in the folder; a figure that is there already is drawn anew. With `--record` the
+    results are also written in the compact form in which they ship.
 
     Examples: `lemmax reproduce wong-fig3 --workers 2`, `lemmax reproduce wong-fig4 --recorded`
     """
@@ -100,7 +108,11 @@ def reproduce(
     if recorded or not trained:
         rows = studies.recorded_rows(chosen)
     else:
-        with working("preparing") as status:
+        kept = (
+            f"Finished jobs are kept in {folder.absolute()}, and what was in progress up to its "
+            "last checkpoint; the same command continues from there."
+        )
+        with continued(kept), working("preparing") as status:
             rows = studies.measure_rows(
                 chosen,
                 scale or "small",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from enum import StrEnum
 from pathlib import Path
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from lemmax.cli.terminal import AsJson, console, say, stopwatch, visible
+from lemmax.cli.terminal import AsJson, console, continued, say, stopwatch, visible
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.shown import counted
 
@@ -102,8 +103,14 @@ def compile_(
     if smallest is not None:
         usable_seconds(smallest)
     db, how = read_facts(facts, format_)
+    kept = output.with_suffix(".search.json") if state is None else state
     compiled: CompiledDatabase | CompiledByCodes
-    with stopwatch(f"Compiling {counted(len(db), 'fact')}", smallest):
+    with contextlib.ExitStack() as around:
+        if smallest is not None:
+            around.enter_context(
+                continued(f"The search is kept in {kept}; the same command continues from there.")
+            )
+        around.enter_context(stopwatch(f"Compiling {counted(len(db), 'fact')}", smallest))
         if smallest is not None:
             compiled = compile_smallest(
                 db,
@@ -111,7 +118,7 @@ def compile_(
                 seconds=smallest,
                 seed=seed,
                 processes=processes,
-                state=output.with_suffix(".search.json") if state is None else state,
+                state=kept,
                 progress=say,
             )
         elif dtype is None:

@@ -134,7 +134,7 @@ def export(
         Path | None, typer.Option("-o", "--output", help="A file; text goes to stdout without it.")
     ] = None,
     label: Annotated[
-        str | None, typer.Option(help="The label of the LaTeX; lemmax:ID if free.")
+        str | None, typer.Option(help="The label of the LaTeX; lemmax:ID if not given.")
     ] = None,
     ledger: LedgerFile = None,
     as_json: AsJson = False,

@@ -27,7 +27,7 @@ def init(
     ] = Path(),
     key: Annotated[
         str | None,
-        typer.Option(help="What the ids of the claims begin with; the folder's name if free."),
+        typer.Option(help="What the ids of the claims begin with; else the folder's name."),
     ] = None,
     title: Annotated[str, typer.Option(help="The title of the paper.")] = "Sums and ranks",
     author: Annotated[str, typer.Option(help="Its author.")] = "A. Author",
@@ -64,7 +64,7 @@ def paper(
         bool, typer.Option("--sty", help="Put lemmax.sty and its data beside the paper.")
     ] = False,
     claims: Annotated[
-        Path | None, typer.Option(help="The claims file; claims.toml beside the paper if free.")
+        Path | None, typer.Option(help="The claims file; else claims.toml beside the paper.")
     ] = None,
     key: Annotated[
         str | None, typer.Option(help="What the ids of a new claims file begin with.")

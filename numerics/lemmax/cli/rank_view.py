@@ -24,7 +24,7 @@ _WHY = {
         "multiples of the others, and a term can make only one of them new"
     ),
     "substitution": (
-        "some {what} can be told from all the others by values or places of their own; each "
+        "some of {what} can be told from all the others by values or places of their own; each "
         "step takes such ones away, with a term for each, and goes on with the smaller table"
     ),
     "restriction": (
@@ -84,6 +84,7 @@ def report(result: TensorRank) -> dict[str, Any]:
         ],
         "terms": result.in_words(),
         "explanation": list(explained(result)),
+        "for_layers": list(for_layers(result)),
     }
 
 
@@ -118,7 +119,7 @@ def show(result: TensorRank, out: Console) -> None:
         out.print(Text(f"  {line}"))
     if len(lines) > _TERMS:
         out.print(f"  and {len(lines) - _TERMS} more terms (--json shows all of them).")
-    for sentence in explained(result):
+    for sentence in (*explained(result), *for_layers(result)):
         out.print(sentence)
     for line in picture(result):
         out.print(Text(f"  {line}"))
@@ -153,6 +154,62 @@ sum of multiples of the others, and a term can make only one of them new.
             f"Between {result.lower} and {result.upper} it is open: no shorter sum is known, and "
             "no reason why there is none."
         )
+
+
+def for_layers(result: TensorRank) -> Iterator[str]:
+    """What the number says about attention layers and what it does not; each with its claim.
+
+    >>> from lemmax.theory import Database, tensor_rank
+    >>> db = Database.from_triples([("a", "f", "x"), ("a", "g", "y"), ("b", "f", "y")])
+    >>> print(*for_layers(tensor_rank(db)), sep="\\n")
+    For a layer whose logits are the table itself: d_model + heads · d_vo · 2 is at least 3, since \
+its rank is at most d_model + heads · d_vo · |queries| (wong/proposition-3.5).
+    For a layer that only has to answer right the rank is no bound (wong/rank-hypothesis-partly): \
+one head with d_model = 2, d_vo = 1, d_qk = 1 has the right answer to every question \
+(lemmax/compiler-by-predicates).
+    """
+    queries = result.array.shape[1]
+    if result.field == "Q":
+        yield (
+            "For layers the rank over R counts (--field R): attention is not rational, and the "
+            "rank over Q may be larger."
+        )
+    else:
+        yield (
+            f"For a layer whose logits are the table itself: d_model + heads · d_vo · {queries} "
+            f"is at least {result.lower}, since its rank is at most d_model + heads · d_vo · "
+            "|queries| (wong/proposition-3.5)."
+        )
+    free = (
+        "For a layer that only has to answer right the rank is no bound "
+        "(wong/rank-hypothesis-partly)"
+    )
+    sizes = None if result.names is None else _by_proof(result)
+    yield f"{free}." if sizes is None else f"{free}: {sizes}."
+
+
+def _by_proof(result: TensorRank) -> str | None:
+    """The compiler's layer for a table of facts, where a claim covers its size."""
+    from lemmax.constructions.compiler.planning import cheapest, dimensions
+    from lemmax.theory.facts.database import Database
+
+    if result.names is None or (result.array.sum(axis=2) > 1).any():
+        return None
+    keys, queries, values = result.names
+    db = Database.from_triples(
+        (keys[k], queries[q], values[v]) for k, q, v in zip(*result.array.nonzero(), strict=True)
+    )
+    apart = not set(db.keys) & set(db.queries)
+    method = cheapest(db) if apart else "two-heads-one-hot"  # the smaller one has no claim
+    if len({"by-predicates": db.queries, "by-keys": db.keys}.get(method, db.tokens)) < 2:
+        return None
+    dims = dimensions(db, method)
+    heads = "one head" if dims.heads == 1 else counted(dims.heads, "head")
+    claim = f"lemmax/compiler-{method.removesuffix('-one-hot')}"
+    return (
+        f"{heads} with d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk} "
+        f"has the right answer to every question ({claim})"
+    )
 
 
 def picture(result: TensorRank) -> list[str]:

@@ -10,7 +10,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from lemmax.cli.terminal import AsJson, console, progress_bar, say
+from lemmax.cli.terminal import AsJson, console, continued, progress_bar, say
 from lemmax.theory.errors import LemmaxError
 
 
@@ -21,7 +21,7 @@ def survey(
     ],
     output: Annotated[
         Path | None,
-        typer.Option("-o", "--out", help="The results; NAME.results.jsonl here if free."),
+        typer.Option("-o", "--out", help="The results; else NAME.results.jsonl here."),
     ] = None,
     seconds: Annotated[float, typer.Option(help="The time to search for each database.")] = 60.0,
     field: Annotated[str, typer.Option(help="Q, R or C: the rank depends on it.")] = "R",
@@ -69,7 +69,8 @@ def survey(
             counted(sum(len(each.triples) for each in read), "fact"),
         )
         say(f"{files[0]}: read as {many[0]} with {many[1]} in all, one database per line.")
-        with progress_bar("databases") as tell:
+        kept = f"What is decided is kept in {output}; the same command continues from there."
+        with continued(kept), progress_bar("databases") as tell:
             rows = running.survey(
                 files[0],
                 output,

@@ -80,6 +80,16 @@ def stopwatch(
 
 
 @contextlib.contextmanager
+def continued(how: str) -> Iterator[None]:
+    """Say after Ctrl-C how the run goes on; the status is that of an interrupted program."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        say(f"\nlemmax: interrupted. {how}")
+        raise typer.Exit(130) from None
+
+
+@contextlib.contextmanager
 def progress_bar(unit: str) -> Iterator[Callable[[int, int], None]]:
     """A function to call with how much is done of how much; it shows a bar and the time left."""
     from rich import progress

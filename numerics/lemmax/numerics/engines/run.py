@@ -27,6 +27,7 @@ _CHUNK = 1 << 22  # floats in a table of contexts held at a time
 class Measured:
     """How well a model does on its own data after some steps.
 
+    ``loss`` is the loss that the recipe trains, over all data: an untrained position is left out.
     ``accuracy`` counts by argmax and ``reached[τ]`` by probability at least τ; regression has
     neither. ``recent`` is the mean accuracy on the last training batches, where the recipe asks.
     """
@@ -106,6 +107,8 @@ def measure(
     if isinstance(config, Wong):
         facts = np.array(config.facts)
         logits = wong_logits(w, facts[:, :2])
+        if not recipe.both_positions:
+            return _classified(logits[:, 1], facts[:, 2], steps, recent)
         return _classified(logits[:, 1], facts[:, 2], steps, recent, logits[:, 0], facts[:, 1])
     if isinstance(config, Dana):
         sequences, targets = config.data()

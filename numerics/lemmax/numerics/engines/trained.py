@@ -25,6 +25,15 @@ class Trained:
     measured: Measured
     weights: Arrays
 
+    def __repr__(self) -> str:
+        seen = self.measured
+        reached = "" if seen.accuracy is None else f", accuracy {seen.accuracy}"
+        sizes = sum(array.size for array in self.weights.values())
+        return (
+            f"Trained({self.job!r}: {sizes} weights after {seen.steps} steps, "
+            f"loss {seen.loss:.4g}{reached})"
+        )
+
     def model(self) -> Model:
         """The trained module, ready to be converted to its exact twin."""
         from lemmax.numerics.training.models import model_of

@@ -49,11 +49,14 @@ class Study:
 
 @dataclass(frozen=True)
 class Row:
-    """What one trained job reached; ``reached[τ]`` is the share of facts with probability ≥ τ."""
+    """What one trained job reached; ``reached[τ]`` is the share of facts with probability ≥ τ.
+
+    ``loss`` is the loss that the recipe trains; None where another one was recorded.
+    """
 
     job: Job
     steps: int
-    loss: float
+    loss: float | None
     accuracy: float
     reached: Mapping[str, float]
     recent: float | None
@@ -147,7 +150,8 @@ def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
     """The machine and the rows of the results that ship with lemmax.
 
     The file holds keys, not jobs: rows belong to the jobs of the study as they are defined now, and
-    a line that belongs to none of them is an error.
+    a line that belongs to none of them is an error. Where the header has a ``loss``, it says in
+    words which one was recorded instead of the loss that the recipe trains, and rows have none.
     """
     file = RECORDED / f"{study.name}.jsonl"
     if not file.is_file():
@@ -166,7 +170,8 @@ def recorded(study: Study) -> tuple[dict[str, str], tuple[Row, ...]]:
         accuracy, *reached = (count / job.config.samples for count in counts)
         shares = dict(zip(map(str, THRESHOLDS), reached, strict=True))
         recent, inspected = (*more, None, None)[:2]
-        rows.append(Row(job, steps, loss, accuracy, shares, recent, inspected))
+        known = None if "loss" in header else loss
+        rows.append(Row(job, steps, known, accuracy, shares, recent, inspected))
     return header["machine"], tuple(rows)
 
 

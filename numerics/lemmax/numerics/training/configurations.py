@@ -7,7 +7,7 @@ names.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import lru_cache
 from typing import Any, ClassVar, Literal, TypeAlias
 
@@ -85,6 +85,9 @@ class Wong:
                 raise LemmaxError("There are no facts to train on.")
             if min(min(fact) for fact in facts) < 0:
                 raise LemmaxError("Token numbers start at 0.")
+
+    def __repr__(self) -> str:
+        return _shown(self, "facts")
 
     @property
     def facts(self) -> tuple[Triple, ...]:
@@ -165,6 +168,9 @@ class Dana:
                 raise LemmaxError("The sequences must be given and all have one length.")
             if not all(0 <= x < self.N for t, y in pairs for x in (*t, y)):
                 raise LemmaxError(f"Tokens are numbered from 0 to {self.N - 1}.")
+
+    def __repr__(self) -> str:
+        return _shown(self, "pairs")
 
     @property
     def S(self) -> int:
@@ -296,6 +302,19 @@ def sinusoids(positions: int, d: int) -> NDArray[np.float64]:
     table = np.empty((positions, d))
     table[:, 0::2], table[:, 1::2] = np.sin(angle), np.cos(angle)
     return table
+
+
+_LONG = 8  # facts that are shown one by one
+
+
+def _shown(config: Any, what: str) -> str:
+    """The fields of a configuration; a long tuple by its length, so that a line stays a line."""
+    parts = []
+    for field in fields(config):
+        value = getattr(config, field.name)
+        long = isinstance(value, tuple) and len(value) > _LONG
+        parts.append(f"{field.name}={f'{len(value)} {what}' if long else repr(value)}")
+    return f"{type(config).__name__}({', '.join(parts)})"
 
 
 def _positive(config: Any, names: Iterable[str]) -> None:

@@ -107,8 +107,6 @@ def initial_weights(job: Job, recipe: Recipe) -> Arrays:
                 bound = (6 / (fan_in + 3 * fan_out)) ** 0.5
             elif recipe.init == "mahdavi-code" and name in ("W_Q", "W_K", "W_V", "W_O"):
                 bound = (6 / (fan_in + fan_out)) ** 0.5
-            elif recipe.init not in ("linear", "dana-code", "mahdavi-code"):
-                raise LemmaxError(f"There is no initialisation {recipe.init!r}.")
             values = random.uniform(-bound, bound, shape)
         weights[name] = values.astype(recipe.dtype)
     return weights

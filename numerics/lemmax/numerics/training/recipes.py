@@ -24,6 +24,8 @@ from lemmax.theory.errors import LemmaxError
 Family: TypeAlias = Literal["wong", "dana", "mahdavi"]
 Schedule: TypeAlias = Literal["constant", "linear", "warmup-cosine"]
 DType: TypeAlias = Literal["float32", "float64"]
+INITS = ("linear", "wong-guess", "dana-code", "mahdavi-code")
+"""The initialisations, as :func:`~lemmax.numerics.training.jobs.initial_weights` draws them."""
 
 
 class UnknownRecipe(LemmaxError):
@@ -84,6 +86,9 @@ class Recipe:
             raise LemmaxError(f"A recipe trains in float32 or float64, not {self.dtype!r}.")
         if self.schedule not in ("constant", "linear", "warmup-cosine"):
             raise LemmaxError(f"There is no learning rate schedule {self.schedule!r}.")
+        if self.init not in INITS:
+            known = ", ".join(INITS)
+            raise LemmaxError(f"There is no initialisation {self.init!r}; known are {known}.")
         if self.batch is not None and self.batch < 1:
             raise LemmaxError(f"A batch needs at least one sample, not {self.batch}.")
         if self.pool is not None and (self.batch is None or self.pool % self.batch):

@@ -242,6 +242,8 @@ def sweep(
         raise LemmaxError("The same job occurs twice in the sweep.")
     groups = plan(jobs, chosen, backend, group)
     identity: dict[str, Any] = {"recipe": chosen.to_json(), "backend": backend}
+    if not chosen.both_positions:
+        identity["loss"] = "trained positions"  # earlier files have a mean over both positions
     if inspect is not None:
         identity["inspect"] = inspect
     if any(len(members) > 1 for members in groups):

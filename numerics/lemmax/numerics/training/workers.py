@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import multiprocessing
 import os
+import signal
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor, as_completed
@@ -85,16 +86,21 @@ def _in_processes(tasks: Sequence[W], workers: int) -> Iterator[tuple[W, list[di
         min(workers, len(tasks)), context, initializer=_begin, initargs=(tasks[0],)
     ) as pool:
         futures = {pool.submit(_perform, task): task for task in tasks}
+        whole = False
         try:
             for future in as_completed(futures):
                 yield futures[future], future.result()
+            whole = True
         except BrokenProcessPool:
             raise WorkerLost(
                 "A worker process ended unexpectedly; what is recorded is kept, and the same "
                 "command continues from there."
             ) from None
         finally:
+            processes = [] if whole else list((pool._processes or {}).values())
             pool.shutdown(wait=False, cancel_futures=True)
+            for process in processes:  # nobody will take their results: do not wait for them
+                process.terminate()
 
 
 def _begin(task: Work) -> None:
@@ -106,6 +112,7 @@ def _begin(task: Work) -> None:
             parent.join()
             os._exit(1)
 
+    signal.signal(signal.SIGINT, signal.SIG_DFL)  # Ctrl-C ends a worker without a traceback
     threading.Thread(target=follow, daemon=True).start()
     task.prepare()
 
