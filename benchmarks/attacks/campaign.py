@@ -230,11 +230,13 @@ def recorded(results: Path) -> list[dict[str, Any]]:
 
 
 def run(
-    seed: int, count: int, share: tuple[int, int], results: Path, names: Iterable[str] = CAMPAIGN
+    seed: int, count: int, share: tuple[int, int], results: Path, names: Iterable[str] = ()
 ) -> bool:
-    """Whether no part has a fault; parts that are recorded are not run again."""
+    """Whether no part has a fault, of all attacks or of some; recorded parts are not run again."""
     done = {(p["attack"], p["seed"], p["first"]) for p in recorded(results)}
-    asked = {name: max(1, count // 100) if name == "swollen" else count for name in names}
+    asked = {
+        name: max(1, count // 100) if name == "swollen" else count for name in names or CAMPAIGN
+    }
     parts = [
         (first, name, min(PART, most - first))
         for name, most in asked.items()
@@ -284,7 +286,7 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=6000)
     parser.add_argument("--share", default="0/1", metavar="i/n")
     parser.add_argument("--results", type=Path, default=RESULTS)
-    parser.add_argument("--only", nargs="+", default=CAMPAIGN, choices=CAMPAIGN, metavar="ATTACK")
+    parser.add_argument("--only", nargs="+", default=(), choices=CAMPAIGN, metavar="ATTACK")
     parser.add_argument("--table", action="store_true")
     chosen = parser.parse_args()
     if chosen.table:

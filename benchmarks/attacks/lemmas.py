@@ -109,10 +109,11 @@ def joint(rng: random.Random) -> tuple[Certificate, int, int]:
     T = np.zeros(shape, dtype=object)
     for u, v, w in terms:
         T = T + np.einsum("i,j,k->ijk", *(np.array(x, dtype=object) for x in (u, v, w)))
-    for _ in range(rng.choice([1, 8])):
-        step, rest, honest = joint_step(rng, T)
+    step, rest, honest = joint_step(rng, T)
+    for _ in range(rng.choice([0, 7])):
         if honest:
             break
+        step, rest, honest = joint_step(rng, T)
     closing, last = _flattened(rng, rest)
     gain = len(step["first"]) + len(step["second"]) + last if honest else 0
     made = {"terms": [[list(map(str, v)) for v in term] for term in terms], "families": []}
