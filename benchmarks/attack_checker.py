@@ -41,6 +41,7 @@ from lemmax.theory import Database
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 from benchmarks import random_transformers, second_judges
+from benchmarks.attacks import lemmas
 from benchmarks.second_judges import number, rank
 
 Certificate = dict[str, Any]
@@ -189,6 +190,22 @@ def forged_tensor_rank(rng: random.Random) -> Outcome:
     answer = said(certificate)
     wrong = f"rank {R} was accepted as {R + 1}" if forged and answer == "holds" else ""
     return f"{steps[-1]['lemma']} {answer}", wrong and f"{wrong}: {json.dumps(certificate)}"
+
+
+def forged_lemma(
+    planted: Callable[[random.Random], tuple[Certificate, int, int]],
+    change: Callable[[random.Random, dict[str, Any]], None],
+) -> Callable[[random.Random], Outcome]:
+    """A planted tensor of R terms is said to have rank R + 1, by a step that is nearly right."""
+
+    def one(rng: random.Random) -> Outcome:
+        certificate, false = lemmas.forged(rng, planted, change)
+        certificate = envelope("tensor-rank", **certificate)
+        answer = said(certificate)
+        wrong = f"accepted: {json.dumps(certificate)}" if false and answer == "holds" else ""
+        return f"{'false' if false else 'honest'} {answer}", wrong
+
+    return one
 
 
 # --- ranks and minors ---------------------------------------------------------------------------
@@ -557,6 +574,8 @@ def transformer(rng: random.Random) -> Outcome:
 
 ATTACKS: dict[str, Callable[[random.Random], Outcome]] = {
     "forged tensor ranks": forged_tensor_rank,
+    "forged joint steps": forged_lemma(lemmas.joint, lemmas.changed_joint),
+    "forged algebras": forged_lemma(lemmas.algebra, lemmas.changed_algebra),
     "forged matrix ranks": forged_matrix_rank,
     "minors": minors,
     "enclosures": enclosed,

@@ -18,7 +18,7 @@ import random
 import sys
 import traceback
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
 
@@ -229,10 +229,14 @@ def recorded(results: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
 
 
-def run(seed: int, count: int, share: tuple[int, int], results: Path) -> bool:
-    """Whether no part has a fault; parts that are recorded are not run again."""
+def run(
+    seed: int, count: int, share: tuple[int, int], results: Path, names: Iterable[str] = ()
+) -> bool:
+    """Whether no part has a fault, of all attacks or of some; recorded parts are not run again."""
     done = {(p["attack"], p["seed"], p["first"]) for p in recorded(results)}
-    asked = {name: max(1, count // 100) if name == "swollen" else count for name in CAMPAIGN}
+    asked = {
+        name: max(1, count // 100) if name == "swollen" else count for name in names or CAMPAIGN
+    }
     parts = [
         (first, name, min(PART, most - first))
         for name, most in asked.items()
@@ -282,10 +286,12 @@ if __name__ == "__main__":
     parser.add_argument("--count", type=int, default=6000)
     parser.add_argument("--share", default="0/1", metavar="i/n")
     parser.add_argument("--results", type=Path, default=RESULTS)
+    parser.add_argument("--only", nargs="+", default=(), choices=CAMPAIGN, metavar="ATTACK")
     parser.add_argument("--table", action="store_true")
     chosen = parser.parse_args()
     if chosen.table:
         print(table(chosen.results))
         sys.exit(0)
     place, _, of = chosen.share.partition("/")
-    sys.exit(not run(chosen.seed, chosen.count, (int(place), int(of)), chosen.results))
+    parts_of = int(place), int(of)
+    sys.exit(not run(chosen.seed, chosen.count, parts_of, chosen.results, chosen.only))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import base64
+import copy
 import importlib.util
 import json
+import random
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -54,6 +56,33 @@ def test_a_lie_is_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> 
     found = {fault.partition(",")[0] for fault in faults}
     assert found >= {"forged tensor ranks", "forged matrix ranks", "minors", "enclosures"}
     assert not any("Traceback" in fault for fault in faults if fault.startswith("forged"))
+
+
+@pytest.mark.parametrize(
+    ("attack", "module", "name", "lie"),
+    [
+        ("forged joint steps", bounds.joint, "shrunk", lambda *_: []),
+        ("forged joint steps", bounds.joint, "rank_mod", lambda rows, _: len(rows)),
+        ("forged algebras", bounds.algebras, "is_irreducible", lambda *_: True),
+        ("forged algebras", bounds.algebras, "lost", lambda *_: 0),
+        ("forged algebras", bounds.algebras, "roots_of", lambda f: (0, len(f) - 1)),
+    ],
+)
+def test_false_steps_reach_every_condition_of_their_lemma(
+    script: ModuleType,
+    monkeypatch: pytest.MonkeyPatch,
+    attack: str,
+    module: ModuleType,
+    name: str,
+    lie: Any,
+) -> None:
+    """With one condition broken some of the false steps are accepted, and with none broken none."""
+    drawn = [random.Random(f"3 {attack} {n}") for n in range(300)]
+    outcomes = [script.ATTACKS[attack](copy.copy(rng)) for rng in drawn]
+    assert not any(fault for _, fault in outcomes)
+    assert [said for said, _ in outcomes].count("honest holds") > 10
+    monkeypatch.setattr(module, name, lie)
+    assert any(script.ATTACKS[attack](rng)[1] for rng in drawn)
 
 
 def false_certificates(script: ModuleType) -> dict[str, list[dict[str, Any]]]:

@@ -10,6 +10,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +105,8 @@ def test_a_line_says_what_tensor_rank_says(undisturbed: Path) -> None:
         assert record["facts"] == len(db)
         assert record["lower_by"] == list(result.bound.lemmas)
         assert record["upper_by"] == list(result.reasons)
-        assert record["stopped"] is False
+        assert record["stopped"] is record["cut"] is False
+        assert record["fitted"] is None
     checked = [r["regime"] for r in records if r["holds"]]
     assert sorted(checked) == sorted(2 * ["regime 0", "regime 1", "regime 2"])
 
@@ -457,7 +459,37 @@ def test_the_table_counts_what_is_closed_open_and_exact() -> None:
     lines = markdown([first, second]).splitlines()
     assert len(lines) == 4
     assert "0.50 [0.15, 0.85]" in lines[2]
-    assert {line.count("|") for line in lines} == {11}
+    assert {line.count("|") for line in lines} == {13}
+
+
+def test_what_stays_open_is_times_or_theorys() -> None:
+    rows = [
+        row(2, 6, 8, stopped=True, cut=True, fitted=5),
+        row(2, 6, 8, stopped=True, cut=True),
+        row(2, 6, 8, stopped=True, cut=True),
+        row(2, 6, 8, stopped=True, cut=False, fitted=6),  # no fit has fewer terms
+        row(2, 6, 8, stopped=True, cut=False, fitted=5),
+        row(2, 6, 8, cut=False),
+        row(2, 6, 8, cut=False, fitted=6),
+        row(2, 6, 8, stopped=True),  # an old row does not say
+        row(4, 4, 4, cut=True, fitted=4),
+        row(4, 4, 4, cut=False),
+    ]
+    (summary,) = summaries(rows)
+    assert (summary.by_time, summary.by_theory, summary.unfitted) == (3, 4, 2)
+    cells = summary.cells()
+    told = [cells[name] for name in ("open by time", "by theory", "no fit below")]
+    assert told == ["3", "4", "2"]
+
+
+def test_rows_without_the_later_columns_are_read(undisturbed: Path, tmp_path: Path) -> None:
+    header, rows = read_survey(undisturbed)
+    assert {row.cut for row in rows} == {False}
+    lines = compact([(header, rows)]).splitlines()
+    early = [json.dumps(json.loads(line)[:-2]) for line in lines[1:]]
+    path = tmp_path / "early.jsonl"
+    path.write_text("\n".join([lines[0], *early]), encoding="utf-8")
+    assert read_survey(path)[1] == [replace(row, cut=None, fitted=None) for row in rows]
 
 
 def test_compact_rows_are_read_back(undisturbed: Path, tmp_path: Path) -> None:
@@ -501,6 +533,8 @@ def test_surveys_of_different_regimes_are_put_together(undisturbed: Path, tmp_pa
         (lambda lines: [lines[0].replace("tensor-rank", "other"), *lines[1:]], "not hold"),
         (lambda lines: ['{"lemmax-survey":1}', "[1, 2]"], "damaged"),
         (lambda lines: ['{"lemmax-survey":1}', "7"], "damaged"),
+        (lambda lines: [lines[0], lines[1].replace('"cut":false', '"cut":0')], "damaged"),
+        (lambda lines: [lines[0], lines[1].replace('"fitted":null', '"fitted":"1"')], "damaged"),
     ],
 )
 def test_damaged_results_are_one_sentence(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -13,10 +15,16 @@ from lemmax.constructions.wong.examples import figure_1
 from lemmax.strategies import databases
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
+from lemmax.theory.tensors import stages
+from lemmax.theory.tensors.above.slices import slice_sum
 from lemmax.theory.tensors.algebras.groups import quaternions
-from lemmax.theory.tensors.examples import cyclic
-from lemmax.theory.tensors.pipeline import solve
+from lemmax.theory.tensors.below.flattenings import best_flattening
+from lemmax.theory.tensors.bounds import Bounds
+from lemmax.theory.tensors.examples import cyclic, matrix_product
+from lemmax.theory.tensors.pipeline import _fitted, solve
 from lemmax.theory.tensors.ranks import tensor_rank
+from lemmax.theory.tensors.search.clock import late, now
+from lemmax.theory.tensors.search.fitting import quotients, shorter
 
 FIGURE_1 = figure_1()
 
@@ -139,6 +147,68 @@ def test_one_stopped_summand_stops_the_sum() -> None:
     both[:4, :4, :4], both[4:, 4:, 4:] = quaternions(), cyclic(2)
     assert tensor_rank(both, seconds=1e-9).stopped
     assert not solve(both, "R", None).stopped
+
+
+def test_time_that_ends_a_search_for_proofs_is_told_from_theory_that_ends_it() -> None:
+    assert tensor_rank(quaternions(), seconds=1e-9).cut
+    free = tensor_rank(quaternions())
+    assert (free.cut, free.fitted) == (False, None)  # nothing is fitted without a time
+    assert not tensor_rank(FIGURE_1, seconds=1e-9).cut
+    both = np.zeros((6, 6, 6), dtype=int)
+    both[:4, :4, :4], both[4:, 4:, 4:] = quaternions(), cyclic(2)
+    assert solve(both, "R", now() - 1).cut
+    assert not solve(both, "R", None).cut
+
+
+@pytest.mark.parametrize("stage", ["joint_bound", "killing_bound"])
+def test_a_search_for_proofs_that_its_turn_ends_is_cut(
+    monkeypatch: pytest.MonkeyPatch, stage: str
+) -> None:
+    """The turn of a stage may end long before the time does."""
+    calls = []
+
+    def endless(*arguments: Any) -> None:
+        expired = arguments[-1]
+        calls.append(stage)
+        while not expired():
+            pass
+
+    monkeypatch.setattr(stages, stage, endless)
+    cut = stages.STAGES[: stages.STAGES.index(stages._by_killing) + 1]
+    monkeypatch.setattr(stages, "STAGES", cut)
+    deadline = now() + 0.5
+    bounds = stages.solve_component(quaternions(), "Q", deadline)
+    assert calls
+    assert not late(deadline)
+    assert bounds.cut
+    assert not bounds.stopped
+
+
+def test_fits_say_how_few_terms_they_reach() -> None:
+    """Seven terms are the fewest of 2 × 2 matrices: no fit has six, and known ones are not told."""
+    product = matrix_product(2)
+    told: list[int] = []
+    among = quotients(product)
+    exact = shorter(among, 6, slice_sum(product, 2), reached=told.append)
+    assert exact is not None
+    assert len(exact) == min(told) == 7
+    open_part = Bounds(flat := best_flattening(product), flat, slice_sum(product, 2), ("slices",))
+    fitted = stages._fits(open_part, among, count(), now() + 2, now() + 4)
+    assert fitted.fitted == 7
+    untried = stages._fits(open_part, among, count(), now() - 1, now() - 1)
+    assert untried.fitted is None
+
+
+def test_fits_of_parts_add_up() -> None:
+    flat = best_flattening(cyclic(3))
+    closed = Bounds(flat, flat, slice_sum(np.eye(3, dtype=int)[None], 0), ("slices",))
+    unfitted = Bounds(flat, flat, slice_sum(cyclic(3), 2), ("slices",))
+    fitted = replace(unfitted, fitted=5)
+    assert (closed.closed, unfitted.closed) == (True, False)
+    assert _fitted([closed, fitted]) == 3 + 5
+    assert _fitted([closed, unfitted]) is None
+    assert _fitted([closed, fitted, unfitted]) == 3 + 5 + 9
+    assert _fitted([replace(closed, fitted=7), unfitted]) is None
 
 
 @pytest.mark.parametrize("seconds", [0, -1.0, float("nan"), float("inf"), 1e300])

@@ -22,7 +22,9 @@ class Row:
 
     ``proposition`` is the bound of Wong's Proposition 2.1, ``flattening`` the largest rank of a
     flattening, ``seconds`` are of CPU time; ``stopped`` says that time ended the search, ``holds``
-    what the independent checker says of the certificate, where it was asked.
+    what the independent checker says of the certificate, where it was asked. ``cut`` says that time
+    ended a search for proofs from below, None in rows of surveys that did not ask; ``fitted`` is
+    the fewest terms of a numerical fit, None where none was tried.
     """
 
     regime: str
@@ -38,16 +40,19 @@ class Row:
     seconds: float
     stopped: bool
     holds: bool | None
+    cut: bool | None = None
+    fitted: int | None = None
 
 
 _COLUMNS = tuple(Row.__dataclass_fields__)
+_ALWAYS = _COLUMNS[: _COLUMNS.index("cut")]  # the others came later
 
 
 def row_of(record: Mapping[str, Any]) -> Row:
     """The row of a line of a results file."""
     sizes = dict(zip(("keys", "queries", "values"), record["shape"], strict=True))
     known = {**record, **sizes}
-    return _row(known[name] for name in _COLUMNS)
+    return _row(known[name] if name in _ALWAYS else known.get(name) for name in _COLUMNS)
 
 
 def _row(values: Iterable[Any]) -> Row:
@@ -61,6 +66,8 @@ def _row(values: Iterable[Any]) -> Row:
         and row.lower <= row.upper
         and type(row.stopped) is bool
         and (row.holds is None or type(row.holds) is bool)
+        and (row.cut is None or type(row.cut) is bool)
+        and (row.fitted is None or type(row.fitted) is int)
     )
     if not good or not 0 <= float(row.seconds) < float("inf"):
         raise ValueError

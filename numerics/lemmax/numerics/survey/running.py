@@ -80,6 +80,8 @@ class Task:
                 "flattening": max(flattening_rank(result.array, mode) for mode in range(3)),
                 "seconds": round(seconds, 3),
                 "stopped": result.stopped,
+                "cut": result.cut,
+                "fitted": result.fitted,
                 "holds": holds,
                 "lower_by": list(result.bound.lemmas),
                 "upper_by": list(result.reasons),

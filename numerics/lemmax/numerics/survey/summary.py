@@ -17,7 +17,10 @@ class Summary:
 
     ``closed`` is the share whose rank is known, ``exact`` the share whose rank is known to be the
     bound of Proposition 2.1; ``ratio`` the median of upper bound / Proposition 2.1, ``gap`` the
-    median of upper - lower over the open ones; ``stopped`` counts those that time ended;
+    median of upper - lower over the open ones; ``stopped`` counts those that time ended. Of the
+    open ones, ``by_time`` counts those where time ended a search for proofs from below,
+    ``by_theory`` those where every such search ended by itself, and ``unfitted`` those of the
+    latter where every numerical fit below the upper bound failed; rows that do not say are in none.
     ``checked`` counts certificates given to the independent checker, ``closed_checked`` those of
     them that close a database, ``rejected`` those that do not hold.
     """
@@ -29,6 +32,9 @@ class Summary:
     ratio: float
     gap: float | None
     stopped: int
+    by_time: int
+    by_theory: int
+    unfitted: int
     mean_seconds: float
     max_seconds: float
     checked: int
@@ -48,7 +54,9 @@ class Summary:
             "Prop. 2.1 exact": _share(self.exact),
             "upper / Prop. 2.1": f"{self.ratio:.2f}",
             "open gap": "–" if self.gap is None else f"{self.gap:g}",
-            "ended by time": str(self.stopped),
+            "open by time": str(self.by_time),
+            "by theory": str(self.by_theory),
+            "no fit below": str(self.unfitted),
             "mean s": f"{self.mean_seconds:.2f}",
             "max s": f"{self.max_seconds:.1f}",
             "checked": f"{self.checked - self.rejected}/{self.checked}",
@@ -66,7 +74,9 @@ def summaries(rows: Sequence[Row]) -> list[Summary]:
 
 
 def _summary(rows: Sequence[Row]) -> Summary:
-    gaps = [row.upper - row.lower for row in rows if row.lower < row.upper]
+    still_open = [row for row in rows if row.lower < row.upper]
+    gaps = [row.upper - row.lower for row in still_open]
+    by_theory = [row for row in still_open if row.cut is False]
     checked = [row for row in rows if row.holds is not None]
     return Summary(
         rows[0].regime,
@@ -76,6 +86,9 @@ def _summary(rows: Sequence[Row]) -> Summary:
         statistics.median(row.upper / row.proposition for row in rows),
         statistics.median(gaps) if gaps else None,
         sum(row.stopped for row in rows),
+        sum(row.cut is True for row in still_open),
+        len(by_theory),
+        sum(row.fitted == row.upper for row in by_theory),
         statistics.fmean(row.seconds for row in rows),
         max(row.seconds for row in rows),
         len(checked),

@@ -15,7 +15,9 @@ class Bounds:
     ``additive`` ends in a flattening, so it adds to any bound of the other summands of a direct
     sum; ``lower`` may end in a lemma that does not. ``thin`` says that a mode has size at most two
     after concision; ``cited`` is what is gained beyond ``lower`` if the ranks of direct sums with
-    thin summands add up; ``stopped`` says that time ended the search.
+    thin summands add up; ``stopped`` says that time ended the search, ``cut`` that it ended one for
+    proofs from below. ``fitted`` is the fewest terms of a numerical fit, which proves nothing: as
+    many as the decomposition has where every fit failed, None where none was tried.
     """
 
     additive: LowerBound
@@ -25,6 +27,8 @@ class Bounds:
     thin: bool = False
     cited: int = 0
     stopped: bool = False
+    cut: bool = False
+    fitted: int | None = None
 
     @property
     def closed(self) -> bool:

@@ -111,7 +111,18 @@ def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: floa
         # ranks add up if all summands but one are thin (JáJá and Takche)
         cited=sum(excess[i] for i in order[:-1] if parts[i].thin),
         stopped=any(part.stopped for part in parts),
+        cut=any(part.cut and not part.closed for part in parts),
+        fitted=_fitted(parts),
     )
+
+
+def _fitted(parts: Sequence[Bounds]) -> int | None:
+    """How many terms the parts have by their fits, where the fits of an open one were tried."""
+    if not any(part.fitted is not None for part in parts if not part.closed):
+        return None
+    terms = [len(part.decomposition) for part in parts]
+    fits = [part.fitted for part in parts]
+    return sum(n if fit is None else min(fit, n) for n, fit in zip(terms, fits, strict=True))
 
 
 def _one_by_one(
@@ -165,5 +176,6 @@ def _solve_private(
         additive=bounds.additive.after(step, len(own)),
         lower=bounds.lower.after(step, len(own)),
         decomposition=bounds.decomposition.placed(mode, left, size) + own,
+        fitted=None if bounds.fitted is None else bounds.fitted + len(own),
         reasons=("private slices", *bounds.reasons),
     )

@@ -51,7 +51,9 @@ class TensorRank(Interval, Typeset):
     exist, over R and C. ``bound`` is a chain of lemmas that gives ``lower``; ``reasons`` names the
     constructions behind the decomposition; ``cited`` are larger lower bounds by theorems that
     lemmax does not prove; ``names`` are the keys, queries and values; ``stopped`` says that time
-    ended the search.
+    ended the search, ``cut`` that it ended one for proofs from below. ``fitted`` is the fewest
+    terms of a numerical fit, which proves nothing: ``upper`` where every fit failed, None where
+    none was tried.
 
     >>> result = tensor_rank([[[1, 0], [0, 1]], [[0, 1], [1, 0]]])
     >>> result.lower, result.upper, len(result.decomposition), result.certificate()["kind"]
@@ -67,6 +69,8 @@ class TensorRank(Interval, Typeset):
     names: tuple[tuple[Hashable, ...], ...] | None = None
     stopped: bool = False
     real: RealDecomposition | None = None
+    cut: bool = False
+    fitted: int | None = None
 
     def __repr__(self) -> str:
         shape = _times(self.array.shape)
@@ -234,7 +238,9 @@ def tensor_rank(
         result = _with_real_terms(result, deadline)
     if result.rank is not None:
         return result
-    return replace(result, cited=cited(result, bounds), stopped=bounds.stopped)
+    fitted = None if bounds.fitted is None else min(bounds.fitted, result.upper)
+    found = replace(result, cited=cited(result, bounds), fitted=fitted)
+    return replace(found, stopped=bounds.stopped, cut=bounds.cut)
 
 
 def _with_real_terms(result: TensorRank, deadline: float) -> TensorRank:

@@ -71,9 +71,14 @@ def solve_component(
     if known is not None:
         bounds = bounds.raised(known.lower).shortened(known.reasons[0], known.decomposition)
     for stage in STAGES:
-        if not bounds.closed and not late(deadline):
-            bounds = stage(array, bounds, field, deadline)
-    return replace(bounds, stopped=not bounds.closed and late(deadline))
+        if bounds.closed:
+            break
+        if late(deadline):
+            bounds = replace(bounds, cut=True)  # every stage looks for proofs, the last one too
+            break
+        bounds = stage(array, bounds, field, deadline)
+    ended = not bounds.closed and late(deadline)
+    return replace(bounds, stopped=ended, cut=bounds.cut and not bounds.closed)
 
 
 def solve_algebra(array: Array, field: Field) -> Bounds | None:
@@ -153,7 +158,9 @@ def _by_koszul(array: Array, bounds: Bounds, field: Field, deadline: float | Non
 def _by_joint(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
     """Substitution in two modes at once, in at most a quarter of the time that is left."""
     upper, lower = len(bounds.decomposition), bounds.lower.value
-    return bounds.raised(joint_bound(array, lower, upper, partial(late, share(deadline, 4))))
+    turn = share(deadline, 4)
+    bounds = bounds.raised(joint_bound(array, lower, upper, partial(late, turn)))
+    return replace(bounds, cut=bounds.cut or late(turn))
 
 
 def _by_killing(
@@ -171,8 +178,9 @@ def _by_killing(
         return max((b for b in closing if b is not None), key=lambda b: b.value, default=None)
 
     upper, lower = len(bounds.decomposition), bounds.lower.value
-    expired = partial(late, share(deadline, 3))
-    return bounds.raised(killing_bound(array, upper, lower, close, width, expired))
+    turn = share(deadline, 3)
+    bounds = bounds.raised(killing_bound(array, upper, lower, close, width, partial(late, turn)))
+    return replace(bounds, cut=bounds.cut or late(turn))
 
 
 def _by_search(array: Array, bounds: Bounds, field: Field, deadline: float | None) -> Bounds:
@@ -209,6 +217,7 @@ def _fits(
     bounds: Bounds, among: list[Quotient], seeds: Iterator[int], turn: float, deadline: float
 ) -> Bounds:
     """Fits that begin before the turn ends, and end before the deadline."""
+    reached = [] if bounds.fitted is None else [bounds.fitted]
     while not bounds.closed and not late(turn):
         fitted = shorter(
             among,
@@ -217,9 +226,11 @@ def _fits(
             deadline=deadline,
             tries=_TRIES,
             seed=next(seeds),
+            reached=reached.append,
         )
         bounds = bounds.shortened("a numerical fit made exact", fitted)
-    return bounds
+        reached.append(len(bounds.decomposition))
+    return replace(bounds, fitted=min(reached, default=None))
 
 
 def _walk(array: Array, bounds: Bounds, seed: int, deadline: float) -> Bounds:

@@ -6,7 +6,7 @@ to rational factors, and only terms that add up to the tensor exactly are return
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -246,12 +246,14 @@ def shorter(
     deadline: float | None = None,
     tries: int = 4,
     seed: int = 0,
+    reached: Callable[[int], object] = int,
 ) -> Decomposition | None:
     """A rational decomposition of a concise tensor shorter than a given one, or None.
 
     The tensor is given by its quotients. One term less is tried first; while that succeeds, twice
     as many less each time, but not below ``least``; after a failure, half as many. The other
-    arguments are those of :func:`fit`, tries being those for each number of terms.
+    arguments are those of :func:`fit`, tries being those for each number of terms; ``reached`` is
+    told the number of terms of every fit that converges, whether it is made exact or not.
 
     >>> import numpy as np
     >>> from lemmax.theory.tensors.above.slices import slice_sum
@@ -264,6 +266,8 @@ def shorter(
     def fitted_with(terms: int) -> Decomposition | None:
         fits = [q.fits(terms, best, tries, seed, deadline) for q in with_few_unknowns(among, terms)]
         for fitted in (fit for turn in zip(*fits, strict=True) for fit in turn):
+            if fitted is not None:
+                reached(terms)
             exact = None if fitted is None else fitted.exact(deadline)
             if exact is not None or late(deadline):
                 return exact
