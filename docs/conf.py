@@ -43,7 +43,7 @@ html_favicon = "pictures/icon.svg"
 html_static_path = ["_static"]
 html_css_files = ["landing.css"]
 html_copy_source = False
-html_domain_indices = False  # the reference has its own index
+html_domain_indices = html_use_index = False  # the reference has its own index
 html_show_sourcelink = False
 templates_path: list[str] = []
 

@@ -1,7 +1,7 @@
 """Pictures of the built pages, to be looked at: ``python docs/screenshots.py FOLDER``.
 
-The landing page, the ledger, a claim, the graph, the checker, the search and every figure with what
-stands around it, at the widths of a desk, a tablet and a phone, light and dark.
+Every kind of page, and every figure with what stands around it, at the widths of a desk, a tablet
+and a phone, light and dark.
 """
 
 from __future__ import annotations
@@ -17,12 +17,25 @@ SITE = Path(__file__).parent / "_build" / "html"
 PAGES = (
     "index.html",
     "ledger.html",
+    "graph.html",
     "graph.html#lemmax/repaired-corollary-1",
     "claims/wong/argmax-rank-one.html",
+    "claims/dana/figure-3.html",
     "errata.html",
     "check.html#wong/example-3.3",
+    "try.html",
     "search.html?q=Theorem+1+Dana",
     "papers/dana.html",
+    "papers/dana-paragraphs.html",
+    "proofs/index.html",
+    "proofs/dana/theorem-1-free-heads.html",
+    "certificates.html",
+    "kernel.html",
+    "hardening.html",
+    "glossary.html",
+    "command-line.html",
+    "bibliography.html",
+    "reference/index.html",
     "reference/lemmax.constructions.wong.blowups.html",
 )
 WIDTHS = {"desk": 1280, "tablet": 820, "phone": 390}

@@ -17,10 +17,11 @@ from sphinx.application import Sphinx
 
 PAPER, INK = 0x13, 0xE8  # the lightness of a dark page, and of what is written on it
 GREY = 12  # the three parts of a grey differ by no more
+WIDE = 480  # points, above which a drawing is illegible in the width of a phone
 _HEX = re.compile(r"#([0-9a-fA-F]{2})([0-9a-fA-F]{2})([0-9a-fA-F]{2})\b")
 _ROOT = re.compile(r"<svg\b")
 _PLACES = re.compile(r'(?<=\s)(?:d|x|y)="[^"]*"')  # of curves and marks, in points
-_UNSEEN = re.compile(r"(?s)(?<=\n) +|<metadata>.*?</metadata>\s*")
+_UNSEEN = re.compile(r"(?s)<metadata>.*?</metadata>\s*|<!--.*?-->\s*|(?<=>)\s+(?=<)")
 _DIGITS = re.compile(r"(\.\d\d)\d+")
 
 
@@ -32,6 +33,9 @@ def light(svg: str) -> str:
     '<path d="M 1.23 2" transform="scale(0.015625)"/>'
     """
     text = _PLACES.sub(lambda match: _DIGITS.sub(r"\1", match[0]), _UNSEEN.sub("", svg))
+    text = re.sub(r"\s*\n\s*", " ", text).replace("xlink:href", "href")
+    used = set(re.findall(r"#([\w.-]+)", text))
+    text = re.sub(r' id="([^"]*)"', lambda match: match[0] if match[1] in used else "", text)
     for number, name in enumerate(dict.fromkeys(re.findall(r'id="(m[0-9a-f]{10})"', text))):
         text = text.replace(name, f"m{number}")
     counted = Counter(re.findall(r'<use [^>]*?style="([^"]*)"', text))
@@ -61,6 +65,16 @@ def dark(svg: str) -> str:
     return _ROOT.sub(f'<svg fill="#{f"{INK:02x}" * 3}"', text, count=1)
 
 
+def width(svg: str) -> float:
+    """The width of a drawing in points, 0 where it names none.
+
+    >>> width('<svg xmlns="…" width="764.4pt" height="252pt">')
+    764.4
+    """
+    named = re.search(r'<svg\b[^>]*?\swidth="([\d.]+)pt"', svg)
+    return float(named[1]) if named else 0.0
+
+
 def _named(match: re.Match[str]) -> str:
     light = PAPER if match[2] == "white" else INK
     return f'{match[1]}="#{f"{light:02x}" * 3}"'
@@ -75,6 +89,8 @@ def draw_twice(app: Sphinx, doctree: nodes.document) -> None:
         _, path = app.env.relfn2path(image["uri"], app.env.docname)
         drawn = light(Path(path).read_text(encoding="utf-8"))
         image["loading"] = "lazy"  # what is not shown is not fetched
+        if width(drawn) > WIDE:
+            image["classes"].append("lx-wide")
         other = image.deepcopy()
         image["uri"], other["uri"] = _written(folder, drawn), _written(folder, dark(drawn))
         image["classes"].append("only-light")

@@ -5,6 +5,7 @@ With hundreds of pages these were most of the time of a build. The pages do not 
 
 from __future__ import annotations
 
+import json
 import re
 from functools import cached_property
 from pathlib import Path, PurePosixPath
@@ -72,24 +73,51 @@ def forget_parsers(app: Sphinx, doctree: nodes.document) -> None:
 
 _VERBATIM = re.compile(r"(<(?:pre|textarea|script)\b.*?</(?:pre|textarea|script)>)", re.DOTALL)
 _SYMBOL = re.compile(r'<symbol id="([\w-]+)".*?</symbol>', re.DOTALL)
+_SCHEMES = re.compile(r"svg-(?:sun|moon)\b")  # of the button that is hidden without scripts
+ICONS = "icons.js"
 
 
-def lean(text: str) -> str:
-    """A page without its indentation and without icons that it does not use."""
+def lean(text: str) -> tuple[str, dict[str, str]]:
+    """A page without its indentation and the icons that it does not use, and those of its button.
+
+    >>> lean('<symbol id="svg-sun"></symbol><symbol id="svg-eye"></symbol><a href="#svg-sun">')
+    ('<a href="#svg-sun">', {'svg-sun': '<symbol id="svg-sun"></symbol>'})
+    """
     used = set(re.findall(r'href="#([\w-]+)"', text))
-    parts = _VERBATIM.split(_SYMBOL.sub(lambda m: m[0] if m[1] in used else "", text))
+    later: dict[str, str] = {}
+
+    def kept(match: re.Match[str]) -> str:
+        if match[1] not in used:
+            return ""
+        if _SCHEMES.match(match[1]):
+            later[match[1]] = re.sub(r"\s+", " ", match[0])
+            return ""
+        return match[0]
+
+    parts = _VERBATIM.split(_SYMBOL.sub(kept, text))
     parts[::2] = (re.sub(r"\n\s+", "\n", part) for part in parts[::2])
-    return "".join(parts)
+    return "".join(parts), later
+
+
+def icons_script(icons: dict[str, str]) -> str:
+    """Puts icons where the theme has them, before the first paint that would need them."""
+    told = json.dumps("".join(icons.values()))
+    return f'document.querySelector("body > svg")?.insertAdjacentHTML("beforeend", {told});\n'
 
 
 def make_lean(app: Sphinx, error: Exception | None) -> None:
     """In a thousand pages that is megabytes."""
     if error is not None or app.builder.format != "html":
         return
+    target, icons = Path(app.outdir) / "_static" / ICONS, {}
     for path in Path(app.outdir).rglob("*.html"):
         text = path.read_text(encoding="utf-8")
-        if (short := lean(text)) != text:
+        short, later = lean(text)
+        icons |= later
+        if short != text:
             path.write_text(short, encoding="utf-8")
+    if icons or not target.exists():  # pages that were not built anew have no icons to take
+        target.write_text(icons_script(icons), encoding="utf-8")
 
 
 def setup(app: Sphinx) -> dict[str, Any]:
@@ -98,4 +126,5 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.connect("doctree-read", forget_parsers)
     app.connect("env-check-consistency", share_sidebars)
     app.connect("build-finished", make_lean)
+    app.add_js_file(ICONS, defer="defer")
     return {"parallel_read_safe": True, "parallel_write_safe": True}

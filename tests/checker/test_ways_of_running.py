@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from lemmax import checker
-from lemmax.theory.certificates.archive import FOLDER, write_checker
+from lemmax.constructions import shipped
+from lemmax.theory.certificates.archive import FOLDER, sources_for, write_checker
 
 GOOD = {
     "format": "lemmax-certificate",
@@ -81,6 +82,36 @@ def test_every_way_of_running_says_the_same(folder: Path) -> None:
         assert false.returncode == 1
     assert len(set(said.values())) == 1
     assert said["folder"].endswith("statement as given by the certificate\n")
+
+
+LOADED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from lemmax.checker.command import main
+status = main(sys.argv[2:])
+files = [m.__file__ for n, m in sys.modules.items() if n.startswith("lemmax.checker")]
+print(*sorted(files), sep="\\n", file=sys.stderr)
+sys.exit(status)
+"""
+
+
+def test_a_referee_reads_a_kind_and_what_it_imports() -> None:
+    """Nothing else is loaded when a certificate is checked: as the pages say, from a count."""
+    files: dict[str, Path] = {}
+    for name in shipped.names():
+        files.setdefault(shipped.load(name)["kind"], shipped.path(name))
+    assert {"matrix-rank", "tensor-rank", "refutation", "witness"} <= set(files)
+    for kind, path in files.items():
+        done = run("-I", "-S", "-c", LOADED, FOLDER.parents[1], path, cwd=FOLDER)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr.split() == [str(p) for p in sources_for(kind)], kind
+    core = {"__init__", "checking", "command", "files", "limits", "reading", "arithmetic", "steps"}
+    named = {p.relative_to(FOLDER).with_suffix("").as_posix() for p in sources_for("matrix-rank")}
+    assert named == {*core, "kinds/__init__", "kinds/matrix_rank"}
+    for kind in set(checker.KINDS) - {"refutation", "witness"}:
+        parts = {p.relative_to(FOLDER).parts[0] for p in sources_for(kind)}
+        assert not parts & {"language", "words"}, kind
+        assert sum(p.read_text().count("\n") for p in sources_for(kind)) < 2_500, kind
 
 
 def test_equal_sources_give_equal_archives(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import importlib.util
 import inspect
+import json
 import re
 import sys
 from pathlib import Path
@@ -101,9 +102,26 @@ def test_a_drawing_keeps_its_scales_and_rounds_its_places() -> None:
     short = '<path d="M 1.23 2" transform="scale(0.015625)"/><use x="9.87" y="1"/>'
     light = load("schemes").light
     assert light(svg) == short
+    named = '<g id="text_1"><!-- one -->\n <use xlink:href="#m1"/></g><path id="m1"/>'
+    assert light(named) == '<g><use href="#m1"/></g><path id="m1"/>'
     marks = '<use x="1" style="fill: #0072b2"/>' * 30
     once = "<style>.s0{fill: #0072b2}</style>" + '<use x="1" class="s0"/>' * 30
     assert light(f"<svg>{marks}</svg>") == f"<svg>{once}</svg>"
+
+
+def test_a_page_loses_icons_and_indentation_but_no_text_that_is_kept_as_it_is() -> None:
+    icon = '<symbol id="svg-{}"><path/></symbol>'
+    use = '<a href="#svg-{}">'
+    page = f"""{icon.format("menu")}{icon.format("eye")}{icon.format("moon-with-sun")}
+      {use.format("menu")}{use.format("moon-with-sun")}<pre>a
+      b</pre>"""
+    short, later = load("speed").lean(page)
+    uses = f"{use.format('menu')}{use.format('moon-with-sun')}"
+    assert short == f"{icon.format('menu')}\n{uses}<pre>a\n      b</pre>"
+    assert later == {"svg-moon-with-sun": icon.format("moon-with-sun")}
+    assert icon.format("moon-with-sun") in json.loads(
+        load("speed").icons_script(later).rpartition(", ")[2].removesuffix(");\n")
+    )
 
 
 SHORT = (Database, AttentionLayer, Head, AoT, AoTHead, MultiHead, ContextHead, SequenceEncoder)

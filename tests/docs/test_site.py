@@ -17,6 +17,7 @@ from urllib.parse import unquote, urlsplit
 import pytest
 
 from lemmax.constructions import shipped
+from lemmax.numerics.experiments import criteria
 from lemmax.theory.ledger import entries as shipped_ledger
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ WITH_FORMULAS = [
     "tutorials/certifying.html",
     "contexts.html",
     "proofs/lemmax/compiler-two-heads.html",
+    "proofs/dana/theorem-1-free-heads.html",
     "claims/wong/proposition-3.6.html",
     "reference/lemmax.constructions.wong.blowups.html",
 ]
@@ -65,6 +67,17 @@ PROSE = """
   return copy.textContent;
 }
 """
+# What a reader of a narrow page can neither see nor scroll to.
+CUT = """
+() => [...document.querySelectorAll("article :is(p, li, dd, pre, table, img, mjx-container, code)")]
+  .filter((e) => e.getBoundingClientRect().right > document.documentElement.clientWidth + 1)
+  .filter((e) => {
+    for (let a = e; a && a.tagName !== "ARTICLE"; a = a.parentElement)
+      if (["auto", "scroll"].includes(getComputedStyle(a).overflowX)) return false;
+    return true;
+  })
+  .map((e) => e.outerHTML.slice(0, 200))
+"""
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -81,6 +94,8 @@ def test_pages_load_alone_in_silence_and_whole(visit: Visit, name: str) -> None:
     assert left is None, left
     page.set_viewport_size({"width": 390, "height": 844})
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    page.evaluate("new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))")
+    assert page.evaluate(CUT) == []
 
 
 @pytest.mark.parametrize("width", [390, 1280])
@@ -130,6 +145,36 @@ def test_every_figure_is_drawn_for_both_schemes(site: Path) -> None:
             assert "#ffffff" not in (site / "_images" / name).read_text(encoding="utf-8"), path
             drawn += 1
     assert drawn > 15
+
+
+def test_a_figure_of_many_panels_is_not_shrunk_to_a_phone(visits: Visits) -> None:
+    page = visits(viewport={"width": 390, "height": 844}).open("survey.html")
+    figure = page.locator(".cell_output img.only-light")
+    assert figure.evaluate("(image) => image.getBoundingClientRect().width") > 700
+    scrolls = "(e) => [e.closest('.cell_output').scrollWidth > 700, document.body.scrollWidth]"
+    assert figure.evaluate(scrolls) == [True, 390]
+
+
+def test_the_button_of_the_schemes_has_its_icon(visits: Visits) -> None:
+    """The icons come from a script, once for all pages."""
+    for scheme in ("light", "dark"):
+        page = visits(color_scheme=scheme).open("claims/wong/argmax-rank-one.html")
+        icon = page.locator(".theme-toggle-content svg:visible use")
+        assert icon.count() == 1
+        assert icon.evaluate("(use) => use.getBBox().width") > 10
+    assert "<symbol" in page.content()
+
+
+def test_the_words_of_the_judges_are_a_list(visit: Visit) -> None:
+    page = visit.open("experiments.html")
+    for word, meaning in criteria.WORDS.items():
+        assert page.get_by_role("listitem").filter(has_text=f"{word}: {meaning}").count() == 1
+
+
+def test_the_table_of_errata_fits_a_phone(visits: Visits) -> None:
+    page = visits(viewport={"width": 390, "height": 844}).open("errata.html")
+    table = page.locator(".lx-errata-table .table-wrapper")
+    assert table.evaluate("(e) => e.scrollWidth - e.clientWidth") <= 0
 
 
 ERRATA = """

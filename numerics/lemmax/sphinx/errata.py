@@ -42,8 +42,8 @@ class ErrataSummary(Generated):
     def markdown(self) -> str:
         site, origin = self.site, self.env.docname
         lines = [
-            "| statement | paper | what is wrong | evidence | what holds |",
-            "|---|---|---|---|---|",
+            "| statement | what is wrong | what holds |",
+            "|---|---|---|",
         ]
         groups = {key: _groups(site, key) for key in site.papers}
         for number, word in enumerate(("", "hedged", "not read in the paper")):
@@ -59,7 +59,7 @@ class ErrataSummary(Generated):
                     title = f'<a href="#{erratum.claim.id}">{markdown(heading(entry))}</a>'
                     note = f"{wrong}; {word}" if word else wrong
                     lines.append(
-                        f"| {title} | {name} | {note} | {erratum.grade} | {holds or '–'} |"
+                        f"| {title}<br>{name} | {note}<br>{erratum.grade} | {holds or '–'} |"
                     )
         return "\n".join([":::{container} lx-errata-table", "", *lines, ":::"])
 

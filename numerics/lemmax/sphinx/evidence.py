@@ -16,7 +16,7 @@ from lemmax.sphinx.bases import Generated
 from lemmax.sphinx.checking import button
 from lemmax.sphinx.markup import markdown
 from lemmax.sphinx.sites import SCHEMAS
-from lemmax.theory.certificates.archive import FOLDER, checker_sources
+from lemmax.theory.certificates.archive import FOLDER, checker_sources, sources_for
 from lemmax.theory.ledger import coq as kernel
 from lemmax.theory.ledger.proofs import read_proof
 from lemmax.theory.ledger.verdicts import GRADES
@@ -84,7 +84,17 @@ class CheckerModules(Generated):
             first = (told or "What the claims of the papers say.").partition("\n")[0]
             lines.append(f"| `{name}` | {count} | {first} |")
         lines += [f"| {part} | {count:,} | together |" for part, count in counts.items()]
-        return "\n".join([*lines, f"| all | {counts.total():,} | |"])
+        lines += [
+            f"| all | {counts.total():,} | |",
+            "",
+            "Of these are imported, and to be read:",
+            "",
+        ]
+        lines += ["| kind | modules | lines |", "|---|---|---|"]
+        for kind in checker.KINDS:
+            texts = [path.read_text(encoding="utf-8") for path in sources_for(kind)]
+            lines.append(f"| {kind} | {len(texts)} | {sum(t.count(chr(10)) for t in texts):,} |")
+        return "\n".join(lines)
 
     @staticmethod
     def part(name: str) -> str:

@@ -45,7 +45,7 @@ def connect(app: Sphinx) -> None:
     app.add_js_file("graph.js", priority=800, defer="defer")
     app.add_js_file("search.js", priority=800, defer="defer")
     app.add_js_file("scrolling.js", priority=800, defer="defer")
-    app.connect("html-page-context", _level, priority=900)  # after the theme
+    app.connect("html-page-context", _roles, priority=900)  # after the theme
 
 
 def _settings(app: Sphinx, config: Config) -> None:
@@ -57,12 +57,13 @@ def _settings(app: Sphinx, config: Config) -> None:
         app.add_js_file("check.js", priority=800, defer="defer")
 
 
-def _level(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
-    """The captions of the sidebar are headings, and a screen reader asks of which level."""
+def _roles(app: Sphinx, page: str, template: str, context: dict[str, Any], tree: object) -> None:
+    """For a screen reader: captions of the sidebar are headings of a level, references a list."""
+    caption = '<p class="caption" role="heading">'
     for key in ("furo_navigation_tree", "body"):
         if isinstance(text := context.get(key), str):
-            caption = '<p class="caption" role="heading">'
-            context[key] = text.replace(caption, caption.replace(">", ' aria-level="2">'))
+            text = text.replace(caption, caption.replace(">", ' aria-level="2">'))
+            context[key] = text.replace('role="doc-biblioentry"', 'role="listitem"')
 
 
 def write_claim_pages(app: Sphinx) -> None:

@@ -36,13 +36,17 @@ What is not trusted
 What to read
     A kind of certificate is one module of ``kinds``; it leans on reading, arithmetic and limits,
     and on what its first lines import. Refutations and witnesses lean on the language of statements
-    (``language``) and on the meaning of its words (``words``).
+    (``language``) and on the meaning of its words (``words``). Nothing else is imported.
 """
+
+from typing import TYPE_CHECKING, Any
 
 from .checking import KINDS, Verdict, check, check_file, rule_of
 from .command import main
-from .language.claims import RESERVED, STATEMENTS, formal_statements
 from .limits import LIMITS, NotACertificate
+
+if TYPE_CHECKING:
+    from .language.claims import RESERVED, STATEMENTS, formal_statements
 
 __all__ = [
     "KINDS",
@@ -57,3 +61,12 @@ __all__ = [
     "main",
     "rule_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What belongs to the language of statements is imported when it is asked for."""
+    if name not in ("RESERVED", "STATEMENTS", "formal_statements"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .language import claims
+
+    return getattr(claims, name)

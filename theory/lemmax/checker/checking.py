@@ -8,9 +8,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .coded.arrays import beside
-from .files import read
-from .language.claims import RESERVED, bond
+from .files import beside, read
 from .limits import NotACertificate, Undecided, brief, metered, refuse
 from .reading import choice, screen
 from .steps import Step
@@ -93,14 +91,12 @@ def _checked(certificate: object, formal: Mapping[str, str] | None) -> Verdict:
     note = data.pop("note", "")
     if type(note) is not str or len(note) > 2000:
         refuse("note", "must be a string of at most 2000 characters")
-    claim = data["claim"] if about and type(data.get("claim")) is str else ""
-    source = ""
-    if claim:
-        own = wanted == 1 and claim.startswith(RESERVED)
-        source = "the checker's own" if own else "as given by the certificate"
-        source = source if formal is None else "the claim's"
+    claim, source, bonds = "", "", list[Step]()
+    if about:  # the language of statements is imported for these kinds alone
+        from .language.claims import bonded
+
+        claim, source, bonds = bonded(data, wanted, formal)
     steps: list[str] = []
-    bonds = [bond(data, formal)] if about and formal is not None else []
     try:
         for step in itertools.chain(bonds, rule_of(kind)(data)):
             steps.append(step.text)

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from .checking import check_file
-from .language.claims import formal_statements
 from .limits import LIMITS, NotACertificate
 
 
@@ -55,10 +54,17 @@ def main(argv: Sequence[str] | None = None) -> int:
     if not chosen.certificates:
         parser.error("name at least one certificate")
     try:
-        formal = None if chosen.claims is None else formal_statements(chosen.claims)
+        formal = None if chosen.claims is None else statements(chosen.claims)
     except NotACertificate as error:
         parser.error(str(error))
     return checked(chosen.certificates, chosen.json, chosen.expect, formal)
+
+
+def statements(paths: Sequence[str]) -> dict[str, str]:
+    """The formal statements of claims files."""
+    from .language.claims import formal_statements
+
+    return formal_statements(paths)
 
 
 def vocabulary() -> str:

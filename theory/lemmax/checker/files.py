@@ -1,11 +1,26 @@
 """Files: regular ones only, with strict JSON in them."""
 
+import contextlib
+import contextvars
 import json
 import os
 import stat
+from collections.abc import Iterator
 from typing import Any, NoReturn
 
 from .limits import LIMITS, NotACertificate, brief, refuse, room
+
+FOLDER: contextvars.ContextVar[str | None] = contextvars.ContextVar("folder", default=None)
+
+
+@contextlib.contextmanager
+def beside(path: str | os.PathLike[str]) -> Iterator[None]:
+    """Files that the certificate at this path names stand in its folder."""
+    before = FOLDER.set(os.path.dirname(os.path.abspath(path)))
+    try:
+        yield
+    finally:
+        FOLDER.reset(before)
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

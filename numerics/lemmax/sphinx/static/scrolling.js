@@ -1,7 +1,11 @@
 /* What scrolls sideways can be reached by the keyboard, and has a name. */
 "use strict";
 (() => {
-  const NAMES = { pre: "Code", ".table-wrapper, .lx-scroll, .lx-world-parts > div": "Table" };
+  const NAMES = {
+    pre: "Code",
+    ".table-wrapper, .lx-scroll, .lx-world-parts > div": "Table",
+    ".cell_output": "Figure",
+  };
   function reach() {
     for (const [selector, name] of Object.entries(NAMES)) {
       for (const part of document.querySelectorAll(`article :is(${selector})`)) {
@@ -13,6 +17,22 @@
       }
     }
   }
-  window.addEventListener("load", reach);
-  window.addEventListener("resize", reach);
+  /* Formulas in a line have no breaks. */
+  function formulas() {
+    const all = [...document.querySelectorAll("article mjx-container:not([display])")];
+    all.forEach((formula) => formula.classList.remove("lx-wider"));
+    const wider = all.filter((formula) => {
+      const line = formula.closest("p, li, dd, dt, td, th, h1, h2, h3, div");
+      return line && formula.getBoundingClientRect().width > line.clientWidth;
+    });
+    wider.forEach((formula) => formula.classList.add("lx-wider"));
+  }
+  window.addEventListener("load", () => {
+    reach();
+    window.MathJax?.startup?.promise?.then(formulas);
+  });
+  window.addEventListener("resize", () => {
+    reach();
+    formulas();
+  });
 })();

@@ -2,22 +2,18 @@
 
 import base64
 import binascii
-import contextlib
-import contextvars
 import hashlib
 import json
 import os
 import re
 import sys
 from array import array
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
-from ..files import contents
+from ..files import FOLDER, contents
 from ..limits import LIMITS, brief, keep, refuse, spend
 from ..reading import fields, integer
 
-_FOLDER: contextvars.ContextVar[str | None] = contextvars.ContextVar("folder", default=None)
 _FLOATS = {"BF16": ("H", 2), "F16": ("H", 2), "F32": ("I", 4), "F64": ("Q", 8)}
 _CODES = _FLOATS | {"I32": ("i", 4), "U8": ("B", 1)}
 NAMES = {"BF16": "bfloat16", "F16": "float16", "F32": "float32"}
@@ -29,16 +25,6 @@ class Table(NamedTuple):
     kind: str
     shape: tuple[int, ...]
     entries: "array[int]"
-
-
-@contextlib.contextmanager
-def beside(path: str | os.PathLike[str]) -> Iterator[None]:
-    """Files that the certificate at this path names stand in its folder."""
-    before = _FOLDER.set(os.path.dirname(os.path.abspath(path)))
-    try:
-        yield
-    finally:
-        _FOLDER.reset(before)
 
 
 def tables(value: object, names: str | None = None) -> dict[str, Table]:
@@ -70,7 +56,7 @@ def _outside(value: object) -> bytes:
     if type(digest) is not str or not re.fullmatch("[0-9a-f]{64}", digest):
         refuse("arrays.sha256", "must be 64 hexadecimal digits")
     size = integer(data["bytes"], "arrays.bytes", LIMITS["array bytes"] + 1)
-    folder = _FOLDER.get()
+    folder = FOLDER.get()
     if folder is None:
         refuse("arrays.file", "is read only for a certificate that is itself a file")
     try:

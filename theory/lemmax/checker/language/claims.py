@@ -87,7 +87,22 @@ def _read(path: str) -> Iterator[tuple[str, str]]:
         yield claim["id"], normalised(formal)
 
 
-def bond(data: Mapping[str, Any], formal: Mapping[str, str]) -> Step:
+def bonded(
+    data: Mapping[str, Any], version: int, formal: Mapping[str, str] | None
+) -> tuple[str, str, list[Step]]:
+    """The claim that a certificate names, whose statement is checked, and the step that compares.
+
+    There is such a step where the formal statements of claims are given.
+    """
+    claim = data["claim"] if type(data.get("claim")) is str else ""
+    own = version == 1 and claim.startswith(RESERVED)
+    source = "the checker's own" if own else "as given by the certificate"
+    if formal is None:
+        return claim, source if claim else "", []
+    return claim, "the claim's" if claim else "", [_bond(data, formal)]
+
+
+def _bond(data: Mapping[str, Any], formal: Mapping[str, str]) -> Step:
     """Whether the certificate carries the statement that its claim has in the claims files."""
     claim = data.get("claim")
     if type(claim) is not str or claim not in formal:
