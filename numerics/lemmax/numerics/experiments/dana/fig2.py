@@ -161,7 +161,7 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
     )
     return [
         criteria.judged("dana/figure-2b", cubic, sentence),
-        criteria.judged("dana/figure-2b-recorded", near, sentence),
+        criteria.judged("dana/figure-2b-recorded", near, sentence, None),
     ]
 
 
