@@ -23,6 +23,7 @@ from lemmax.numerics.experiments.dana.curves import (
     draw_bounds,
     draw_means,
     fitted,
+    legend,
     panel,
     published,
     repeated,
@@ -202,34 +203,36 @@ def _mapped(row: Row) -> str:
 
 
 def draw_heads(rows: Rows, figure: Any) -> None:
-    """Accuracy against H, as coded and with the shared maps put back."""
+    """Accuracy against H, for every recipe and d_h that is judged, and with the maps put back."""
     axes = panel(figure, "H", published()["heads"]["10"])
     sizes = np.array(HEAD_COUNTS, dtype=np.float64)
-    for colour, marker, study, label in (
-        (PALETTE[0], "o", HEADS, "lemmax, as coded (no maps at d_h = d)"),
-        (PALETTE[1], "s", HEADS_SHARED, "ablation: shared maps put back"),
-    ):
-        x, y = curve(rows[study.name], "H")
+    drawn = [*sweeps(rows), ("ablation: shared maps put back", list(rows[HEADS_SHARED.name]))]
+    for colour, marker, (label, some) in zip(PALETTE, "o^vDs", drawn, strict=False):
+        x, y = curve(some, "H")
         draw_means(axes, x, y, colour, label, marker)
         below = below_saturation(x, y)
         fitted(axes, x[below], y[below], 1, colour)
     draw_bounds(axes, sizes, bounds(N, sizes, 10, 10))
-    axes.legend(frameon=False, fontsize=6)
+    legend(figure, axes)
 
 
 def draw_head_dimension(rows: Rows, figure: Any) -> None:
-    """Accuracy against d_h, for both kinds of maps."""
+    """Accuracy against d_h, for both kinds of maps and both recipes."""
     axes = panel(figure, "d_h", published()["head-dimension"])
-    for colour, marker, maps, label in (
-        (PALETTE[0], "o", "code", "lemmax, shared maps"),
-        (PALETTE[1], "s", "per-head", "lemmax, a map for each head"),
-    ):
-        x, y = curve(rows[HEAD_DIMENSION.name], "d_h", maps)
-        draw_means(axes, x, y, colour, label, marker)
+    kinds = [
+        (study, maps)
+        for study in (HEAD_DIMENSION, appendix.HEAD_DIMENSION)
+        for maps in ("code", "per-head")
+        if rows.get(study.name)
+    ]
+    for colour, marker, (study, maps) in zip(PALETTE, "os^D", kinds, strict=False):
+        x, y = curve(rows[study.name], "d_h", maps)
+        kind = "shared maps" if maps == "code" else "a map for each head"
+        draw_means(axes, x, y, colour, f"{study.recipe.name}, {kind}", marker)
         fitted(axes, x, y, 2, colour)
     sizes = np.arange(1.0, 11.0)
     draw_bounds(axes, sizes, bounds(N, 20, sizes, 10))
-    axes.legend(frameon=False, fontsize=6)
+    legend(figure, axes)
 
 
 EXPERIMENTS = {
