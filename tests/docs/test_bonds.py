@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lemmax.sphinx.bonds import earned, formally, repaired
+from lemmax.sphinx.claim_pages import claim_page
 from lemmax.sphinx.sites import Site
 from lemmax.theory.ledger import entries
 from lemmax.theory.ledger.claims import BUILT_IN
@@ -48,6 +49,25 @@ def test_a_formula_stands_with_what_its_symbols_mean(site: Site) -> None:
     assert "series(log(1 + s*m1" in text
     assert "is the moment" in text
     assert "A formula that refutes it" in page(site, "dana/taylor-kl")
+
+
+def test_an_open_claim_says_why_and_what_does_not_decide_it(site: Site) -> None:
+    item = {
+        "grade": "empirical",
+        "direction": "for",
+        "outcome": "passed",
+        "measured": "open",
+        "details": "a share near to one half",
+        "test": "tests/test_none.py::test_none",
+    }
+    entry = site.entries["mahdavi/open-question-3"]
+    text = claim_page(site, entry | {"evidence": [item]})
+    assert "**Why it is open.** Neither a proof nor a counterexample is known" in text
+    assert "### Empirical, does not decide" in text
+    assert "a share near to one half" in text
+    assert "supports" not in text
+    assert "No evidence yet" not in claim_page(site, entry)
+    assert "No evidence yet" in claim_page(site, entry | {"waits": None})
 
 
 def test_what_was_earned_is_shown() -> None:

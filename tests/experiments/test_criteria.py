@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ import pytest
 from lemmax.numerics.experiments import criteria
 from lemmax.numerics.experiments.criteria import Asked
 from lemmax.numerics.experiments.statistics import Estimate
+from lemmax.numerics.experiments.studies import Judgement
 from lemmax.theory.errors import LemmaxError
 
 BELOW, INSIDE, ABOVE = (-3.0, -2.0), (-0.5, 0.5), (2.0, 3.0)
@@ -66,3 +68,50 @@ def test_no_judge_has_a_criterion_of_its_own() -> None:
     for path in sorted(folder.rglob("*.py")):
         named = [w for w in words if f'"{w}"' in path.read_text(encoding="utf-8")]
         assert not named or path.name == "criteria.py", path
+
+
+# Claims whose question or limits came into the history after their data, and which settings' data.
+LATE = {
+    "wong-fig3": {
+        **dict.fromkeys(
+            ("wong/figure-3a", "wong/figure-3a-most", "wong/figure-3d"), "these results"
+        ),
+        "wong/figure-3-half": "these results",
+    },
+    "wong-fig4": dict.fromkeys(
+        (f"wong/figure-4-{end}" for end in ("qk", "small-vo", "large-vo", "qk-alone")),
+        "these results",
+    ),
+    "wong-certified": {"wong/equation-9-likely": "these results"},
+    "dana-fig1a": {"dana/faster-than-bound": "the results of dana-code, d_h = 10"},
+    "dana-fig1b": {
+        "dana/equal-dimensions": "the results of dana-code, a map for each head; "
+        "dana-code, shared maps"
+    },
+    "dana-fig2b": {"dana/figure-2b-recorded": "these results"},
+    "dana-fig4": {"dana/twice-as-fast": "these results"},
+}
+
+
+@pytest.mark.parametrize("name", LATE)
+def test_limits_that_are_younger_than_the_data_say_so(
+    name: str, judged: Callable[[str], dict[str, Judgement]]
+) -> None:
+    said = "The question and its limits were chosen when {} were known."
+    for claim, judgement in judged(name).items():
+        late = LATE[name].get(claim)
+        assert late is None or judgement.sentence.endswith(said.format(late)), claim
+        assert ("were chosen when" in judgement.sentence) == (late is not None), claim
+
+
+def test_only_settings_that_exist_can_have_been_known() -> None:
+    with pytest.raises(LemmaxError, match="no setting 'x'"):
+        criteria.judged("a/b", settings(INSIDE), "A size.", ["x"])
+
+
+def test_repetitions_that_were_added_after_a_look_are_told(
+    judged: Callable[[str], dict[str, Judgement]],
+) -> None:
+    sentence = judged("dana-fig1a")["dana/figure-1a"].sentence
+    assert "Planned were 2 repetitions of dana-text" in sentence
+    assert "3 were added since that left the question open" in sentence

@@ -44,11 +44,13 @@ def test_wong_layers_that_miss_facts_conflict(recorded_rows_of: Any, measure: An
     measure(*recorded_rows_of("readouts"))
 
 
-def test_what_is_asked_of_both_papers_stays_open(
-    judged: Callable[[str], dict[str, Judgement]],
-) -> None:
-    """Nothing is undecided, but one share of each pair is too near to one half."""
-    told = judged("readouts")
-    open_ = {claim for claim, judgement in told.items() if judgement.verdict is None}
-    assert {claim.removeprefix("lemmax/") for claim in open_} == set(list(readouts.CLAIMS)[:3])
-    assert all(judgement.sentence.count(" 0 undecided") for judgement in told.values())
+@pytest.mark.claim("lemmax/missed-facts-conflict-at-the-last-map", statement="ae16a8335a651c8b")
+@pytest.mark.claim("lemmax/missed-facts-readable-from-attention", statement="b3271bf8a78f440a")
+@pytest.mark.claim("lemmax/trained-attention-holds-all-facts", statement="489dfc9e3010f21e")
+def test_one_paper_is_too_near_to_one_half(recorded_rows_of: Any, measure: Any) -> None:
+    measure(*recorded_rows_of("readouts"), undecided=True)
+
+
+def test_no_margin_is_undecided(judged: Callable[[str], dict[str, Judgement]]) -> None:
+    """What is open is open because a share is near to one half, not because of the solver."""
+    assert all(j.sentence.count(" 0 undecided") for j in judged("readouts").values())

@@ -18,6 +18,7 @@ import pytest
 from lemmax.cli import main
 from lemmax.numerics.experiments import EXPERIMENTS, experiment
 from lemmax.numerics.experiments import studies as frame
+from lemmax.numerics.experiments.mahdavi import sizes
 from lemmax.numerics.experiments.studies import Experiment, Row, Study, machine, recorded, rerun
 from lemmax.numerics.training.configurations import RandomDatabase, Wong
 from lemmax.numerics.training.jobs import Job
@@ -238,3 +239,33 @@ def test_figures_are_drawn_from_recorded_results(
     if name != "wong-fig3":  # the same again, where that is quick
         assert lemmax(capsys, *asked)[1] == out
         assert path.read_bytes() == drawn
+
+
+@pytest.mark.parametrize("name", ["dana-fig1a", "dana-fig1b", "dana-fig2a", "dana-fig2b"])
+def test_every_setting_that_is_judged_is_drawn(name: str) -> None:
+    """The legend names the settings, and each of them has data."""
+    figures = pytest.importorskip("matplotlib.figure")
+    found, figure = experiment(name), figures.Figure()
+    rows = frame.recorded_rows(found)
+    found.draw(rows, figure)
+    (axes,) = figure.axes
+    drawn = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    for setting in found.judge(rows)[0].asked:
+        x = drawn[setting].lines[0].get_xdata()
+        assert len(x) >= 5, setting
+
+
+@pytest.mark.parametrize(
+    ("name", "study", "along"),
+    [("mahdavi-heads", "mahdavi-heads-again", "H"), ("mahdavi-dh", "mahdavi-dh-again", "d_h")],
+)
+def test_the_repetitions_that_are_judged_are_drawn(name: str, study: str, along: str) -> None:
+    figures = pytest.importorskip("matplotlib.figure")
+    found, figure = experiment(name), figures.Figure()
+    rows = frame.recorded_rows(found)
+    found.draw(rows, figure)
+    (axes,) = figure.axes
+    drawn = dict(zip(*axes.get_legend_handles_labels()[::-1], strict=True))
+    heights = drawn["mean, 95 % interval"].lines[0].get_ydata()
+    x, y = sizes.curve(rows[study], along)
+    assert heights == pytest.approx(sizes.T * sizes.means(x, y)[1])

@@ -1,10 +1,12 @@
 """Claims files that cannot be used are refused with one sentence that says where."""
 
+import re
 from pathlib import Path
 
 import pytest
 
 from lemmax.theory.ledger.claims import BUILT_IN, KINDS, ClaimsError, load_claims
+from lemmax.theory.ledger.entries import entries
 
 GOOD = """
 [paper]
@@ -129,3 +131,14 @@ def test_the_catalogue_of_lemmax_has_roots_and_statements() -> None:
         assert claim.statement.strip()
     repaired = [c for c in catalogue if c.repaired_by]
     assert all(catalogue[c.repaired_by or ""].kind == "A" for c in repaired)
+
+
+def test_every_open_claim_says_why_and_no_decided_one_does() -> None:
+    for entry in entries().values():
+        assert (entry["verdict"] == "open") == bool(entry["waits"]), entry["id"]
+
+
+def test_numbers_of_an_open_claim_stand_in_its_evidence() -> None:
+    """What a judge computes is never typed: a reason has no share and no interval."""
+    for claim in load_claims([BUILT_IN]):
+        assert not re.search(r"\d*\.\d|\[", claim.waits or ""), claim.id

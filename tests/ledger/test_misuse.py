@@ -155,6 +155,24 @@ def test_trained(measure):
     assert "n**power >= n" in evidence["x/other"]["predicate"]
 
 
+def test_what_data_say_without_deciding_is_kept_and_decides_nothing(liar: Liar) -> None:
+    done = liar.run(
+        """
+class Undecided(Judgement):
+    verdict = None
+
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Undecided(sum(data))], [1, 2, 4], undecided=True)
+"""
+    )
+    assert done.ret == 0, done.stdout.str()
+    assert liar.undecided()
+    entries = json.loads((liar.root / "l.json").read_text())["claims"]
+    (evidence,) = [item for c in entries for item in c["evidence"]]
+    assert (evidence["measured"], evidence["details"]) == ("open", "it did: 7")
+
+
 EMPTY = "def test_it({0}):\n    pass\n"
 # Each lie: a test file; @name@ is the true digest of a claim.
 LIES = {
@@ -379,6 +397,27 @@ def test_it(measure):
 @pytest.mark.claim("x/trained", @trained@)
 def test_it(measure):
     measure(lambda data: [Judgement(len(data))] if data else [], [])
+""",
+    "data that decide after all": """
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Judgement(sum(data))], [1, 2, 4], undecided=True)
+""",
+    "data that do not decide and do not say so": """
+class Undecided(Judgement):
+    verdict = None
+
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Undecided(sum(data))], [1, 2, 4])
+""",
+    "an undecided judge that does not look": """
+class Undecided(Judgement):
+    verdict = None
+
+@pytest.mark.claim("x/trained", @trained@)
+def test_it(measure):
+    measure(lambda data: [Undecided("always")], [1, 2, 4], undecided=True)
 """,
     "a judgement of another claim": """
 class About(Judgement):

@@ -105,6 +105,23 @@ def test_evidence_that_did_not_pass_decides_nothing(
         assert judge(claim(kind), [item]) == ("open", None)
 
 
+@pytest.mark.parametrize("grade", GRADES)
+@pytest.mark.parametrize("kind", ["A", "E", "I", "T"])
+def test_data_that_do_not_decide_never_turn_into_a_verdict(grade: Grade, kind: Kind) -> None:
+    """Neither by itself, nor as a gap that a repair fills, nor against other evidence."""
+    broken = claim(kind, repaired_by="x/r", repair="it asks for more")
+    known = catalogue(broken, claim("A", "x/r"), claim("T", "x/t"))
+    repair = evidence("argued", name="x/r", test="r.md")
+    for direction in get_args(Direction):
+        item = evidence(grade, direction, measured="open")
+        assert judge(known["x/c"], [item]) == ("open", None)
+        assert build_ledger(known, [item, repair])["x/c"].verdict == "open"
+        beside = evidence("empirical", name="x/t", test="t.py::u", measured="reproduced")
+        told = build_ledger(known, [replace(item, claim="x/t"), beside])["x/t"]
+        assert (told.verdict, told.grade, len(told.evidence)) == ("reproduced", "empirical", 2)
+    assert build_ledger(known, [evidence(grade, "gap"), repair])["x/c"].verdict == "repaired"
+
+
 @pytest.mark.parametrize("grade", ["universal", "property"])
 def test_samples_never_make_a_for_all_statement_hold(grade: Grade) -> None:
     items = [evidence(grade, test=f"t.py::t{i}", scope="n <= 9") for i in range(50)]

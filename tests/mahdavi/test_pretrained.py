@@ -1,7 +1,8 @@
 """The assumptions on real attention, and on any model that is given as arrays."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,6 @@ from typer.testing import CliRunner
 
 from lemmax.cli import app, main
 from lemmax.numerics.experiments.statistics import share
-from lemmax.numerics.experiments.studies import Judgement
 from lemmax.numerics.pretrained import minilm
 from lemmax.numerics.pretrained.assumptions import (
     AssumptionReport,
@@ -20,10 +20,10 @@ from lemmax.numerics.pretrained.assumptions import (
     check_assumptions,
     dyadic_matrix,
 )
+from lemmax.numerics.pretrained.judges import judge_raised
 from lemmax.numerics.pretrained.minilm import MiniLM, WordPiece, rank_of_balls
 from lemmax.numerics.pretrained.reports import (
     ModelReport,
-    minilm_layers,
     minilm_report,
     read_arrays,
 )
@@ -50,56 +50,7 @@ def report(model: MiniLM) -> ModelReport:
     return minilm_report(text, n=12, examples=32, stride=6, heads=False, balls=32, model=model)
 
 
-@pytest.fixture(scope="module")
-def many(model: MiniLM) -> list[AssumptionReport]:
-    """388 windows, more than the 385 coordinates of a query; 24 contexts of each layer."""
-    texts = [
-        (DATA / name).read_text(encoding="utf-8") for name in ("gettysburg.txt", "inaugural.txt")
-    ]
-    windows = model.windows("\n".join(texts), n=12, count=model.d + 4)
-    assert len(windows) == 388
-    layers = minilm_layers(model, windows, heads=False)
-    return [check_assumptions(layer, contexts=24, samples=50) for layer in layers]
-
-
 # --- claims -------------------------------------------------------------------------------------
-
-
-@installed
-@pytest.mark.claim(
-    "mahdavi/assumptions-in-practice", grade="empirical", statement="5c1de92fe0795acc"
-)
-def test_assumptions_in_practice(many: list[AssumptionReport], measure: Measure) -> None:
-    measure(assumptions_judged, many)
-
-
-def assumptions_judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
-    """Layers 2 to 6 satisfy both assumptions, the embeddings are not in general position."""
-    later = layers[1:]
-    assert len(later) == 5
-    assert all(r.d + 1 < r.T for r in layers)  # else general position is plain independence
-    contexts = sum(r.contexts_full_rank for r in later)
-    checked = sum(r.contexts_checked for r in later)
-    holds = all(r.assumption_1 and r.assumption_2 for r in later)
-    not_general = layers[0].repeated_tokens > 0
-    # far above the error of the float64 forward pass and of rounding to float32
-    margin = min(r.float64_least_singular_value for r in later)
-    holds = holds and margin > 1e-4
-    interval = share(contexts, checked)
-    kruskal = ", ".join(str(r.kruskal_lower) for r in later)
-    return [
-        Judgement(
-            "mahdavi/assumptions-in-practice",
-            "reproduced" if holds and not_general else "not-reproduced",
-            f"MiniLM, {layers[0].T} windows of n = 12 tokens of two texts, more than d = "
-            f"{layers[0].d}; stored float32 inputs of layers 2 to 6: {contexts} of {checked} "
-            "contexts of rank n "
-            f"(95% interval {interval.low:.3f} to {interval.high:.3f}), "
-            f"Kruskal ranks of the {layers[0].T} queries {kruskal}, least singular value of a "
-            f"context or of 50 random sets of n queries {margin:.1e}; "
-            f"{layers[0].repeated_tokens} repeated tokens among the embeddings.",
-        )
-    ]
 
 
 @installed
@@ -107,24 +58,28 @@ def assumptions_judged(layers: Sequence[AssumptionReport]) -> list[Judgement]:
     "mahdavi/attention-raises-kruskal", grade="empirical", statement="151c787a865da1f9"
 )
 def test_attention_raises_kruskal(report: ModelReport, measure: Measure) -> None:
-    def judged(data: dict[str, list[Any]]) -> list[Judgement]:
-        before, after = data["layers"][:2]
-        raised = before.assumption_1 is False and after.assumption_1 is True
-        examples = data["independent in real arithmetic"]  # not the rounding of floats
-        proved = all(independent is True for independent in examples)
-        return [
-            Judgement(
-                "mahdavi/attention-raises-kruskal",
-                "reproduced" if raised and proved else "not-reproduced",
-                f"MiniLM, 32 windows of n = 12 tokens: the first position has Kruskal rank "
-                f"{before.kruskal_upper} before layer 1 and {after.kruskal_lower} after it; all "
-                f"{len(examples)} vectors after layer 1 are independent in real "
-                f"arithmetic: {'proved by balls' if proved else 'not proved'}.",
-            )
-        ]
-
     balls = [report.balls_independent] * report.balls_examples
-    measure(judged, {"layers": [*report.layers], "independent in real arithmetic": balls})
+    measure(
+        lambda data: judge_raised(data["layers"], data["independent in real arithmetic"]),
+        {"layers": [*report.layers], "independent in real arithmetic": balls},
+    )
+
+
+@installed
+def test_kruskal_ranks_are_judged_by_their_bounds(report: ModelReport) -> None:
+    before, after = report.layers[:2]
+    proved = (True,) * 32
+
+    def verdict(*layers: AssumptionReport, balls: tuple[bool | None, ...] = proved) -> str | None:
+        (judgement,) = judge_raised(layers, balls)
+        return judgement.verdict
+
+    assert verdict(before, after) == "reproduced"
+    assert verdict(before, after, balls=(*proved, None)) is None
+    assert verdict(before, after, balls=()) is None
+    assert verdict(after, after) == "not-reproduced"
+    assert verdict(before, before) == "not-reproduced"
+    assert verdict(before, replace(after, kruskal_lower=3)) is None
 
 
 # --- the model ----------------------------------------------------------------------------------

@@ -80,12 +80,16 @@ def show_one(entry: dict[str, Any], console: Console) -> None:
     verdict.append(entry["verdict"], COLOURS.get(entry["verdict"], ""))
     verdict.append(f"  grade: {_grade(entry)}  source: {entry['source']}")
     console.print(verdict)
+    if entry["waits"]:
+        console.print(Text(f"Why it is open: {plain_text(entry['waits']).strip()}"))
     if entry["repaired_by"]:
         reason = f" ({plain_text(entry['repair']).strip()})" if entry["repair"] else ""
         console.print(Text(f"repaired by: {entry['repaired_by']}{reason}"))
     for item in entry["evidence"]:
         scope = f"  [{item['scope']}]" if "scope" in item else ""
         direction = "" if item["direction"] == "for" else f" {item['direction']}"
+        if item.get("measured") == "open":
+            direction = ", does not decide"
         mark = ", kernel-checked" if item.get("kernel_checked") else ""
         line = f"  {item['outcome']}: {item['grade']}{mark}{direction}  {item['test']}{scope}"
         console.print(Text(line))

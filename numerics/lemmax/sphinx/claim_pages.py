@@ -79,14 +79,20 @@ def readings(site: Site, entry: Entry, origin: str) -> list[str]:
 
 
 def _evidence(site: Site, entry: Entry, origin: str) -> Iterator[str]:
-    if not entry["evidence"]:
+    if entry["waits"]:
+        yield f"**Why it is open.** {markdown(entry['waits'].strip())}"
+        yield ""
+    elif not entry["evidence"]:
         yield "No evidence yet: the claim is open."
         yield ""
     for item in entry["evidence"]:
         proof = site.proof_page(item["test"])
         outcome = "" if item["outcome"] == "passed" else f" ({item['outcome']})"
         mark = ", kernel-checked" if item.get("kernel_checked") else ""
-        title = f"{item['grade'].capitalize()}{mark}, {DIRECTIONS[item['direction']]}{outcome}"
+        shows = DIRECTIONS[item["direction"]]
+        if item.get("measured") == "open":
+            shows = "does not decide"
+        title = f"{item['grade'].capitalize()}{mark}, {shows}{outcome}"
         yield f"### {title}"
         yield ""
         if "scope" in item:

@@ -24,7 +24,8 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., None]:
     ``judge(data)`` returns judgements, each with ``claim``, ``verdict`` and ``sentence``; the
     outcome is computed from the data and never typed. Data are lists or arrays, or dictionaries
     and tuples of them. Without data the judge must not reach a verdict, and from every second
-    piece it must not say the same sentence.
+    piece it must not say the same sentence. ``undecided=True`` records what the data say where
+    they decide nothing: evidence that leaves a claim open, and fails once it would decide it.
     """
     item = cast(pytest.Item, request.node)
 
@@ -39,7 +40,9 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., None]:
         except Exception:  # a judge may refuse too few data in any way it likes
             return {}
 
-    def record(judge: Callable[[Any], Iterable[Any]], data: Any) -> None:
+    def record(
+        judge: Callable[[Any], Iterable[Any]], data: Any, *, undecided: bool = False
+    ) -> None:
         if not callable(judge):
             fail(item, f"measure takes a judge and its data, not {judge!r}.")
         if not isinstance(data, Sized) or not len(data):
@@ -49,13 +52,16 @@ def measure(request: pytest.FixtureRequest) -> Callable[..., None]:
             fail(item, "The judge says nothing about the marked claim.")
         without, half = less(judge, parts(data, 0)), less(judge, parts(data, 2))
         for claim, (verdict, sentence) in judgements.items():
-            if verdict not in _MEASURABLE:
+            if verdict in _MEASURABLE and undecided:
+                fail(item, f"{claim} is decided after all, {verdict}: {sentence}")
+            if verdict not in _MEASURABLE and not undecided:
                 fail(item, f"{claim} is not decided: {sentence}")
             if without.get(claim, (None, ""))[0] in _MEASURABLE:
                 fail(item, f"The judge of {claim} reaches a verdict without data.")
             if half.get(claim) == (verdict, sentence):
                 fail(item, f"The judge of {claim} says the same of half of its data.")
-            earn(item, Earned("empirical", about=claim, measured=verdict, details=sentence))
+            told: Verdict = "open" if undecided else verdict
+            earn(item, Earned("empirical", about=claim, measured=told, details=sentence))
 
     return record
 

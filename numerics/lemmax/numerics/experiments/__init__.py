@@ -29,6 +29,7 @@ EXPERIMENTS = {
     "dana-fig2b": "dana.fig2",
     "dana-fig3": "dana.fig3",
     "dana-fig4": "dana.fig4",
+    "dana-starts": "dana.starts",
     "mahdavi-heads": "mahdavi.sizes",
     "mahdavi-context": "mahdavi.sizes",
     "mahdavi-dh": "mahdavi.sizes",

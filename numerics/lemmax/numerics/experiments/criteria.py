@@ -18,7 +18,7 @@ True
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal, TypeAlias
@@ -101,8 +101,31 @@ def verdict(settings: Mapping[str, Sequence[Asked]]) -> Verdict | None:
     return None
 
 
-def judged(claim: str, settings: Mapping[str, Sequence[Asked]], sentence: str) -> Judgement:
-    """What the settings say about a claim, by the criterion above."""
+def judged(
+    claim: str,
+    settings: Mapping[str, Sequence[Asked]],
+    sentence: str,
+    known: Collection[str] | None = (),
+) -> Judgement:
+    """What the settings say about a claim, by the criterion above.
+
+    ``known`` are the settings whose results were known when the question or its limits were chosen,
+    None for all of them. The sentence says so.
+
+    >>> short = {"short": [Asked("slope", Estimate(0.2, 0.1, 0.3), low=0.0)]}
+    >>> judged("x/c", short, "A slope.", None).sentence
+    'A slope. The question and its limits were chosen when these results were known.'
+    """
+    late = set(settings if known is None else known)
+    if not late <= set(settings):
+        raise LemmaxError(f"{claim} has no setting {min(late - set(settings))!r}.")
+    if late:
+        whose = (
+            "these results"
+            if late == set(settings)
+            else f"the results of {'; '.join(sorted(late))}"
+        )
+        sentence += f" The question and its limits were chosen when {whose} were known."
     return Judgement(claim, verdict(settings), sentence, settings)
 
 

@@ -24,7 +24,8 @@ that the layer knows,
 
 ``RESOLUTION`` is 2^-24, the unit roundoff of float32, in which these recipes train.
 
-Fixed, and committed, before any of these layers was trained:
+Fixed before any of these layers was trained, as we say: limits and results came into the history
+in one commit, so that it does not show which were first.
 
 - Wong: layers of the paper's grid, drawn at random, each with a database of its own of at most 40
   facts, recipe wong-guess. Mahdavi: the reduced sizes below, recipe mahdavi-full. All seeds are
@@ -42,7 +43,7 @@ each asked of both papers, which are two settings (:mod:`lemmax.numerics.experim
 
 So asked, the first 160 and 36 layers (``WONG``, ``MAHDAVI``) left all three open. They suggested
 what differs between the papers, and 600 and 120 others (``WONG_AGAIN``, ``MAHDAVI_AGAIN``), trained
-after all of this was committed, are asked the same three questions by the same limits, and
+after that, are asked the same three questions by the same limits, and
 
 - ``lemmax/mahdavi-misses-are-of-training``: of Mahdavi's layers the share that is readable from
   attention is at least nine tenths;

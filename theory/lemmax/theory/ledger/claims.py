@@ -15,6 +15,7 @@ A file has a ``[paper]`` table and one ``[[claim]]`` table per statement::
     refutation = "universal"                # optional: the counterexample is "for all weights"
     reading = '''which reading is decided'''  # optional
     sharpens = "wong/figure-3d"             # optional: our sharp reading of a hedged statement
+    waits = '''why it is open: what was tried, up to which size, what the data say'''  # while it is
 
 and, all optional, what binds evidence to it::
 
@@ -112,6 +113,7 @@ class Claim:
     counterexample: str | None = None
     hedge: str | None = None
     holds_as: tuple[str, ...] = ()
+    waits: str | None = None
 
     @property
     def paper(self) -> str:

@@ -51,6 +51,7 @@ def entries(
             "statement": claim.statement.strip(),
             "reading": claim.reading,
             "sharpens": claim.sharpens,
+            "waits": claim.waits,
             "place": claim.place,
             "source": claim.source,
             "verdict": entry["verdict"] if fresh else "stale",

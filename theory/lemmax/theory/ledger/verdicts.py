@@ -62,9 +62,9 @@ class Evidence:
     """One test (or proof page) and what it says about one claim.
 
     ``scope`` is the range of sizes, or the part, that was covered; a kernel proof without scope
-    states the whole claim. ``measured`` is
-    the outcome of an empirical test, computed from its data. ``statement`` is the digest of the
-    words that the evidence was made for. The rest is what the fixture that earned the grade saw:
+    states the whole claim. ``measured`` is the outcome of an empirical test, computed from its
+    data; ``open`` where they do not decide. ``statement`` is the digest of the words that the
+    evidence was made for. The rest is what the fixture that earned the grade saw:
     certificates with their sha256, theorems of Coq, a formula with its free symbols, a predicate
     and the count of instances that it was decided on; ``kernel_checked`` are those of the
     certificates that Coq's kernel has proved as theorems. ``recorded`` evidence did not run but
@@ -102,8 +102,12 @@ class Entry:
 
 
 def stands(claim: Claim, evidence: Evidence) -> bool:
-    """Whether evidence passed and was made for the words of the claim, as it must say."""
-    return evidence.outcome == "passed" and evidence.statement == claim.digest
+    """Whether evidence passed and was made for the words of the claim, as it must say.
+
+    What data say without deciding (``measured`` is ``open``) is shown and never counts.
+    """
+    counts = evidence.outcome == "passed" and evidence.measured != "open"
+    return counts and evidence.statement == claim.digest
 
 
 def whole(claim: Claim, evidence: Evidence) -> bool:

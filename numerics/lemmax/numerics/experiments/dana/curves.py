@@ -141,11 +141,17 @@ def draw_means(axes: Any, x: Floats, y: Floats, colour: str, label: str, marker:
 
 def panel(figure: Any, xlabel: str, theirs: Sequence[Sequence[float]]) -> Any:
     """Axes of an accuracy against a size, with the points that the authors recorded."""
-    figure.set_size_inches(4.5, 3.4)
+    figure.set_size_inches(4.8, 4.0)
     axes = figure.subplots()
     axes.plot(*points(theirs), "x", color="black", label="recorded by the authors")
     axes.set(xlabel=xlabel, ylabel="accuracy", ylim=(0, 1.02))
     return axes
+
+
+def legend(figure: Any, axes: Any) -> None:
+    """What was drawn, below the axes."""
+    handles = axes.get_legend_handles_labels()
+    figure.legend(*handles, loc="outside lower center", ncols=2, frameon=False, fontsize=6)
 
 
 def fitted(axes: Any, x: Floats, y: Floats, degree: int, colour: str) -> None:

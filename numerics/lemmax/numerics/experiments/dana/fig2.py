@@ -23,6 +23,7 @@ from lemmax.numerics.experiments.dana.curves import (
     draw_bounds,
     draw_means,
     fitted,
+    legend,
     panel,
     points,
     published,
@@ -50,6 +51,8 @@ COEFFICIENT = Study(  # d = 10 is in HEADS
         repetitions=2,
     ),
 )
+RECIPES = ((COEFFICIENT, HEADS), (appendix.COEFFICIENT, appendix.HEADS))
+"""The studies of Figure 2(b) by the recipe of the code, and by that of the text."""
 
 
 def judge_dimension(rows: Rows) -> list[Judgement]:
@@ -137,7 +140,7 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
     recorded = {window: power(theirs, *window).value for window in ((3, 13), *WINDOWS)}
     cubic, told = {}, []
     near: dict[str, list[Asked]] = {}
-    for studies in ((COEFFICIENT, HEADS), (appendix.COEFFICIENT, appendix.HEADS)):
+    for studies in RECIPES:
         if any(study.name not in rows for study in studies):
             continue
         dimensions = by_dimension(rows, studies)
@@ -161,25 +164,28 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
     )
     return [
         criteria.judged("dana/figure-2b", cubic, sentence),
-        criteria.judged("dana/figure-2b-recorded", near, sentence),
+        criteria.judged("dana/figure-2b-recorded", near, sentence, None),
     ]
 
 
 def draw_dimension(rows: Rows, figure: Any) -> None:
-    """Accuracy against d, with a line on either side of d_h."""
+    """Accuracy against d by each recipe, with a line on either side of d_h."""
     axes = panel(figure, "d", published()["dimension"])
-    x, y = curve(rows[DIMENSION.name], "d")
-    draw_means(axes, x, y, PALETTE[0], "lemmax")
-    fitted(axes, x[x <= 10], y[x <= 10], 1, PALETTE[0])
-    fitted(axes, x[x >= 10], y[x >= 10], 1, PALETTE[1])
+    for colour, marker, study in zip(PALETTE, "os", (DIMENSION, appendix.DIMENSION), strict=False):
+        if study.name not in rows:
+            continue
+        x, y = curve(rows[study.name], "d")
+        draw_means(axes, x, y, colour, study.recipe.name, marker)
+        for side in (x <= 10, x >= 10):
+            fitted(axes, x[side], y[side], 1, colour)
     sizes = np.arange(5.0, 16.0)
     draw_bounds(axes, sizes, bounds(N, 20, 10, sizes))
-    axes.legend(frameon=False, fontsize=6)
+    legend(figure, axes)
 
 
 def draw_coefficient(rows: Rows, figure: Any) -> None:
     """Associations gained by a head against d = d_h, with powers of d and the bounds' slopes."""
-    figure.set_size_inches(4.5, 3.4)
+    figure.set_size_inches(4.8, 4.0)
     axes = figure.subplots()
     theirs = coefficients({int(d): points(p) for d, p in published()["heads"].items()})
     axes.plot(
@@ -189,23 +195,17 @@ def draw_coefficient(rows: Rows, figure: Any) -> None:
         color="black",
         label="from the authors' accuracies",
     )
-    gains, half = {}, []
-    for d, some in by_dimension(rows).items():
-        x, y = curve(some, "H")
-        below = below_saturation(x, y)
-        slope = fit(x[below], y[below], 1).leading
-        gains[d] = N**2 * slope.value
-        half.append(N**2 * (slope.high - slope.value))
-    sizes = np.array(list(gains), dtype=np.float64)
-    ours = np.array(list(gains.values()))
-    axes.errorbar(
-        sizes, ours, yerr=half, fmt="o", color=PALETTE[0], markersize=3, capsize=2, linewidth=0.8,
-        label="lemmax",
-    )  # fmt: skip
-    for colour, degree, style in ((PALETTE[1], 2, "--"), (PALETTE[2], 3, "-")):
+    for colour, marker, studies in zip(PALETTE, "os", RECIPES, strict=False):
+        if all(study.name in rows for study in studies):
+            _gains(axes, by_dimension(rows, studies), colour, studies[0].recipe.name, marker)
+    sizes = np.array(list(by_dimension(rows)), dtype=np.float64)
+    ours = np.array(
+        list(coefficients({d: curve(r, "H") for d, r in by_dimension(rows).items()}).values())
+    )
+    for degree, style in ((2, "--"), (3, "-")):
         scale = np.exp(np.mean(np.log(ours) - degree * np.log(sizes)))
-        label = "quadratic" if degree == 2 else "cubic"
-        axes.plot(sizes, scale * sizes**degree, style, color=colour, linewidth=0.8, label=label)
+        label = f"{'quadratic' if degree == 2 else 'cubic'}, through {RECIPE.name}"
+        axes.plot(sizes, scale * sizes**degree, style, color="0.6", linewidth=0.8, label=label)
     axes.plot(sizes, sizes, ":", color="grey", label="Corollary 2 as printed: d_h a head")
     axes.plot(
         sizes, np.ones_like(sizes), "-.", color="grey", label="Corollary 2 repaired: 1 a head"
@@ -213,7 +213,21 @@ def draw_coefficient(rows: Rows, figure: Any) -> None:
     axes.set(xlabel="d = d_h", ylabel="associations per head", xscale="log", yscale="log")
     axes.set_xticks([3, 4, 5, 6, 8, 10, 13], ["3", "4", "5", "6", "8", "10", "13"])
     axes.minorticks_off()
-    axes.legend(frameon=False, fontsize=6)
+    legend(figure, axes)
+
+
+def _gains(axes: Any, dimensions: ByDimension, colour: str, label: str, marker: str) -> None:
+    """The slope below saturation at each d, with its interval."""
+    slopes = {}
+    for d, some in dimensions.items():
+        x, y = curve(some, "H")
+        below = below_saturation(x, y)
+        slopes[d] = fit(x[below], y[below], 1).leading
+    axes.errorbar(
+        list(slopes), [N**2 * s.value for s in slopes.values()],
+        yerr=[N**2 * (s.high - s.value) for s in slopes.values()], fmt=marker, color=colour,
+        markersize=3, capsize=2, linewidth=0.8, label=label,
+    )  # fmt: skip
 
 
 EXPERIMENTS = {

@@ -91,11 +91,14 @@ def judge_plane(rows: Rows) -> list[Judgement]:
     )
     return [
         criteria.judged(
-            claim, {name: [Asked("factor", e, *ends)] for name, e in factors.items()}, sentence
+            claim,
+            {name: [Asked("factor", e, *ends)] for name, e in factors.items()},
+            sentence,
+            known,
         )
-        for claim, ends in (
-            ("dana/figure-4", (PRINTED - NEAR, PRINTED + NEAR)),
-            ("dana/twice-as-fast", TWICE),
+        for claim, ends, known in (
+            ("dana/figure-4", (PRINTED - NEAR, PRINTED + NEAR), ()),
+            ("dana/twice-as-fast", TWICE, None),
         )
     ]
 

@@ -210,13 +210,24 @@ def _growth(side: int) -> Callable[[Floats, Floats], float]:
     return growth
 
 
-def _draw(study: Study, along: str, logarithmic: bool) -> Callable[[Rows, Any], None]:
-    """Mean numbers of memorized examples with intervals, and Theorem 1's H(min(n, d_h) - 1) + 1."""
+def _draw(
+    study: Study, along: str, logarithmic: bool, first: Study | None = None
+) -> Callable[[Rows, Any], None]:
+    """Mean numbers of memorized examples with intervals, and Theorem 1's H(min(n, d_h) - 1) + 1.
+
+    Drawn is what is judged: where fresh repetitions were trained, those, and the first ones as
+    small grey dots.
+    """
 
     def draw(rows: Rows, figure: Any) -> None:
         figure.set_size_inches(4.5, 3.2)
         axes = figure.subplots()
-        x, y = curve(rows[study.name], along)
+        chosen = rows[study.name] if study.name in rows else rows[first.name if first else ""]
+        if first is not None and study.name in rows:
+            old, known = curve(rows[first.name], along)
+            label = "first repetitions, not judged"
+            axes.plot(old, T * known, ".", color="0.7", markersize=2, label=label)
+        x, y = curve(chosen, along)
         axes.plot(x, T * y, ".", color=PALETTE[1], markersize=3, label="trained")
         points = [(size, mean(T * y[x == size])) for size in np.unique(x)]
         half = np.array([e.high - e.value for _, e in points])
@@ -231,10 +242,10 @@ def _draw(study: Study, along: str, logarithmic: bool) -> Callable[[Rows, Any], 
             linewidth=0.8,
             label="mean, 95 % interval",
         )
-        known = {getattr(r.job.config, along): r.job.config for r in rows[study.name]}
+        configs = {getattr(r.job.config, along): r.job.config for r in chosen}
         bounds = {
             size: c.H * (min(c.n, c.d_h) - 1) + 1
-            for size, c in sorted(known.items())
+            for size, c in sorted(configs.items())
             if isinstance(c, Mahdavi)
         }
         label = "H(min(n, d_h) - 1) + 1"
@@ -256,7 +267,7 @@ EXPERIMENTS = {
             "Memorized against H",
             (HEADS, HEADS_AGAIN),
             judge_heads,
-            _draw(HEADS, "H", False),
+            _draw(HEADS_AGAIN, "H", False, HEADS),
         ),
         Experiment(
             "mahdavi-context",
@@ -270,7 +281,7 @@ EXPERIMENTS = {
             "Memorized against d_h",
             (HEAD_DIMENSION, HEAD_DIMENSION_AGAIN),
             judge_head_dimension,
-            _draw(HEAD_DIMENSION, "d_h", True),
+            _draw(HEAD_DIMENSION_AGAIN, "d_h", True, HEAD_DIMENSION),
         ),
     )
 }

@@ -89,8 +89,8 @@ def _judge_large(tables: dict[str, Table]) -> list[Judgement]:
     some = {"all recipes": [Asked("share", total, low=SOME)]}
     most = {name: [Asked("share", s, low=0.5)] for name, s in shares.items()}
     return [
-        criteria.judged("wong/figure-3a", some, sentence),
-        criteria.judged("wong/figure-3a-most", most, sentence),
+        criteria.judged("wong/figure-3a", some, sentence, None),
+        criteria.judged("wong/figure-3a-most", most, sentence, None),
     ]
 
 
@@ -110,7 +110,7 @@ def _judge_factors(tables: dict[str, Table]) -> list[Judgement]:
     strict = {name: [Asked("0.99", by_tau["0.99"], high=1.0)] for name, by_tau in by_recipe.items()}
     return [
         criteria.judged("wong/figure-3-tau", printed, sentence),
-        criteria.judged("wong/figure-3d", strict, sentence),
+        criteria.judged("wong/figure-3d", strict, sentence, None),
     ]
 
 
@@ -122,7 +122,7 @@ def _judge_half(tables: dict[str, Table]) -> Judgement:
         "Mean accuracy by argmax less that at a threshold of one half: "
         f"{criteria.told(lost.items())}."
     )
-    return criteria.judged("wong/figure-3-half", asked, sentence)
+    return criteria.judged("wong/figure-3-half", asked, sentence, None)
 
 
 def _growth(tables: dict[str, Table]) -> Judgement:

@@ -125,6 +125,7 @@ def _judge_query_key(tables: dict[str, Table]) -> list[Judgement]:
                 claim,
                 asked,
                 f"Accuracy at τ = .95 per unit of d_qk, {words}: {told}.",
+                None,
             )
         )
     return judgements

@@ -96,4 +96,4 @@ def judge_likely(layers: Sequence[AttentionLayer], rows: Sequence[Row]) -> Judge
         f"the ceiling for all weights: a share {estimate}."
     )
     asked = {GUESS.recipe.name: [Asked("share", estimate, low=0.5)]}
-    return criteria.judged("wong/equation-9-likely", asked, sentence)
+    return criteria.judged("wong/equation-9-likely", asked, sentence, None)
