@@ -26,7 +26,8 @@ from hypothesis import settings
 
 pytest_plugins = ["lemmax.pytest_plugin"]
 
-# The same examples in every run: a ledger must not depend on luck or on a slow machine.
+# No luck and no deadline: a ledger must not depend on them. What still differs between runs are the
+# constants of imported modules, which hypothesis tries too; so counts of examples are not compared.
 settings.register_profile("lemmax", derandomize=True, deadline=None, database=None)
 settings.load_profile("lemmax")
 
