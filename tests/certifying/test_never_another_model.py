@@ -111,8 +111,6 @@ def test_norms_without_arrays_are_told_by_a_module() -> None:
     class Bare(Encoder):
         def __init__(self) -> None:
             super().__init__()
-            for layer in self.encoder.layers:
-                layer.norm1 = nn.LayerNorm(8, elementwise_affine=False)
             self.encoder.norm = nn.LayerNorm(8, eps=1e-2, elementwise_affine=False)
 
     torch.manual_seed(1)

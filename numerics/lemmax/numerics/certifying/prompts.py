@@ -36,6 +36,7 @@ def asked(
     tokens: Sequence[Hashable] | None = None,
     tokenize: Tokenize | None = None,
     answer: str = "{object}",
+    places: int | None = None,
 ) -> list[Asked]:
     """The prompts of facts (subject, predicate, object), or of pairs (prompt, answer) as they are.
 
@@ -50,6 +51,8 @@ def asked(
         The name of each token; without them tokens are their numbers.
     tokenize
         From a text to numbers of tokens. ``answer`` is then a text too, and must be one token.
+    places
+        How many positions the model has.
 
     Examples
     --------
@@ -75,6 +78,9 @@ def asked(
             other = seen.setdefault(one.prompt, one.fact)
             if other is not one.fact:
                 raise LemmaxError(f"The facts {other} and {one.fact} have the same prompt.")
+        if places is not None and len(one.prompt) > places:
+            why = f"the prompt has {len(one.prompt)} tokens, and the model {places} positions"
+            one = Asked(one.fact, reason=why)
         found.append(one)
     return found
 
