@@ -163,6 +163,19 @@ def read_prompts(path: Path) -> list[tuple[list[str], str]] | None:
     return pairs
 
 
+def read_names(path: Path) -> dict[str, str]:
+    """What arrays are called elsewhere and here: a JSON object of names."""
+    try:
+        names = json.loads(regular_bytes(path, 2**20).decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, LemmaxError):
+            raise
+        names = None
+    if not isinstance(names, dict) or not all(isinstance(ours, str) for ours in names.values()):
+        raise LemmaxError(f"{path} is not a JSON object of names.")
+    return names
+
+
 def read_tokens(weights: Path, tokens: Path | None) -> list[str] | None:
     """Names of tokens: a JSON list, a file of one per line, or what lemmax wrote beside weights."""
     if tokens is not None:
