@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -11,7 +12,9 @@ import numpy as np
 import pytest
 
 from lemmax import checker
-from lemmax.checker.limits import LIMITS
+from lemmax.checker.coded.arrays import tables
+from lemmax.checker.limits import LIMITS, metered
+from lemmax.checker.models.network import Arrays, Network
 from lemmax.numerics import certify
 from lemmax.numerics.certifying import certify as certifying
 from lemmax.numerics.certifying.architecture import Architecture
@@ -256,6 +259,21 @@ def test_a_prompt_beyond_the_budget_is_one_fact_less(
     assert all(o.reason.startswith("not tried: a prompt of 40 tokens") for o in rest)
     for path in result.save(tmp_path / "model.json"):
         assert checker.check_file(path).holds
+
+
+def test_a_model_beyond_the_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer bits it may do; and with more, what was decided before stays decided."""
+    model = read_transformer(hooked(8) | {"unembed.W_U": np.ones((4, 12))}, Architecture(**BARE))
+    with metered() as meter:
+        data = base64.b64encode(model.safetensors()).decode()
+        Network(model.checked_fields(), Arrays(tables({"base64": data})), 96)
+    monkeypatch.setitem(LIMITS, "memory", meter.memory - 1)
+    with pytest.raises(LemmaxError, match=r"too large for the checker with 96 bits: .* bits=64"):
+        certify(model, [([1, 2], 3)])
+    assert certify(model, [([1, 2], 3)], bits=64).outcomes[0].bits == 64
+    monkeypatch.setitem(LIMITS, "memory", meter.memory * 11 // 10)
+    (tie,) = certify(model, [([1, 2], 3)]).outcomes
+    assert tie.reason == "no margin against token 0 at a precision of 96 bits"
 
 
 def test_more_bits_than_the_budget_allows_leave_the_first_reason(

@@ -225,7 +225,7 @@ def test_what_a_configuration_says_and_nobody_knows_is_refused(
 
 
 @pytest.mark.filterwarnings("default")
-def test_an_array_that_is_stored_twice_is_counted_once(tmp_path: Path) -> None:
+def test_an_array_that_is_stored_twice_is_counted_once() -> None:
     transformers = pytest.importorskip("transformers")
     config = transformers.GPT2Config(vocab_size=11, n_positions=6, n_embd=8, n_layer=1, n_head=2)
     module = transformers.GPT2LMHeadModel(config)

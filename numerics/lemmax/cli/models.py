@@ -20,7 +20,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.shown import counted
 
 _OPTIONS = ("heads", "activation", "scale", "norm", "eps", "mask", "norm_first", "tied", "layout")
-_OPTIONS += ("ignore", "names")
+_OPTIONS += ("ignore", "names", "bits")
 _SHOWN = 20  # facts that are listed; --json lists all
 
 
@@ -157,12 +157,12 @@ def _as_options(sentence: str) -> str:
     """
 
     def option(match: re.Match[str]) -> str:
-        name, value = match[1].replace("_", "-"), match[2]
+        name, value = match[1].replace("_", "-"), match[2].strip("'")
         if value in ("True", "False"):
             return f"--{name}" if value == "True" else f"--no-{name}"
-        return f"--{name} {value[1:-1]}" if value else f"--{name}"
+        return f"--{name} {value}".strip()
 
-    return re.sub(rf"\b({'|'.join(_OPTIONS)})=(True|False|'[\w-]+'|)", option, sentence)
+    return re.sub(rf"\b({'|'.join(_OPTIONS)})=(True|False|'[\w-]+'|\d+|)", option, sentence)
 
 
 def _show(result: Any, report: dict[str, Any]) -> None:

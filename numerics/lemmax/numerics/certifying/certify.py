@@ -276,7 +276,10 @@ def certify(
         except NotACertificate as reason:
             if built:  # what was decided with fewer bits stays decided
                 break
-            raise LemmaxError(f"The model is too large for the checker: {reason}") from None
+            raise LemmaxError(
+                f"The model is too large for the checker with {precision} bits: {reason} Fewer "
+                "take less memory: bits=64, say."
+            ) from None
         again = []
         some = [(i, listed[i]) for i in left]
         for i, outcome in decided(checked, some, least, precision, built):
