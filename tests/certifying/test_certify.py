@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from fractions import Fraction
 from pathlib import Path
@@ -11,6 +12,9 @@ import numpy as np
 import pytest
 
 from lemmax import checker
+from lemmax.checker.coded.arrays import tables
+from lemmax.checker.limits import LIMITS, metered
+from lemmax.checker.models.network import Arrays, Network
 from lemmax.numerics import certify
 from lemmax.numerics.certifying import certify as certifying
 from lemmax.numerics.certifying.architecture import Architecture
@@ -114,8 +118,9 @@ def test_two_layers_with_everything_and_sequences_of_any_length() -> None:
     weights["blocks.0.attn.mask"] = np.ones((5, 5), dtype=bool)
     with pytest.raises(LemmaxError, match=r"hold 'blocks\.0\.attn\.mask'"):
         certify(weights, facts, activation="gelu-tanh")
-    with pytest.raises(LemmaxError, match="has 6 tokens, and the model 5 positions"):
-        certify(model, [([0] * 6, 1)])
+    long, other = certify(model, [([0] * 6, 1), facts[1]]).outcomes
+    assert (long.known, other.known) == (False, True)
+    assert long.reason == "the prompt has 6 tokens, and the model 5 positions"
 
 
 def test_facts_become_prompts() -> None:
@@ -161,7 +166,6 @@ def test_facts_become_prompts() -> None:
         ({"embed.W_E": np.full((12, 4), np.nan)}, {}, "not a finite number"),
         ({}, {"prompt": "what is"}, "neither {subject} nor {predicate}"),
         ({}, {"tokens": "ab"}, "2 names for 12 tokens"),
-        ({}, {"positions": "sinusoidal", "places": 1}, "2 tokens, and the model 1 positions"),
     ],
 )
 def test_bad_models_are_one_sentence(changed: Any, options: Any, sentence: str) -> None:
@@ -210,8 +214,7 @@ def test_large_arrays_stand_beside_and_long_tables_are_parted(
     facts = [(k, q, int(v)) for (k, q), v in zip(QUESTIONS, said, strict=True)]
     monkeypatch.setattr(certifying, "_INSIDE", 100)
     result = certify(model, facts)
-    limit = 2 * result.built + 5 * max(o.work for o in result.outcomes)
-    monkeypatch.setattr(certifying, "LIMITS", checker.LIMITS | {"work": limit})
+    monkeypatch.setitem(LIMITS, "work", 3 * result.built + 5 * max(o.work for o in result.outcomes))
     with pytest.raises(LemmaxError, match="write them with save"):
         result.certificate()
     files = result.save(tmp_path / "model.json")
@@ -226,6 +229,85 @@ def test_large_arrays_stand_beside_and_long_tables_are_parted(
     files[0].write_bytes(files[0].read_bytes()[:-4] + b"\0\0\0\0")
     with pytest.raises(checker.NotACertificate, match="does not match its digest"):
         checker.check_file(files[1])
+
+
+def test_a_prompt_beyond_the_budget_is_one_fact_less(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """The others are decided as if it were not there, and their certificate is checked."""
+    long = [3, 1, 4, 1] * 10
+    prompts = [[*long, 5], [0], [2, 7, 1, 8] * 10, [2, 7], [*long, 6], [9]]
+    model = read_transformer(hooked(8, blocks=2, biases=1, norms=1))
+    facts = [
+        (p, int(z.argmax())) for p, z in zip(prompts, model.float_logits(prompts), strict=True)
+    ]
+    free = certify(model, facts)
+    assert free.share == 1
+    monkeypatch.setitem(LIMITS, "work", free.outcomes[0].work // 4)
+    seen: list[int] = []
+    result = certify(model, facts, progress=lambda n, _: seen.append(n))
+    assert result.known == (facts[1], facts[3], facts[5])
+    assert seen == [1, 2, 3, 4, 5, 6]
+    for outcome, before in zip(result.outcomes, free.outcomes, strict=True):
+        if outcome.known:
+            assert (outcome.low, outcome.high) == (before.low, before.high)
+        else:
+            assert "more than the checker may spend" in outcome.reason
+            assert outcome.low is None
+    first, *rest = sorted((o for o in result.outcomes if not o.known), key=lambda o: o.prompt)
+    assert first.reason.startswith("it takes")
+    assert all(o.reason.startswith("not tried: a prompt of 40 tokens") for o in rest)
+    for path in result.save(tmp_path / "model.json"):
+        assert checker.check_file(path).holds
+
+
+def test_a_model_beyond_the_memory_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With fewer bits it may do; and with more, what was decided before stays decided."""
+    model = read_transformer(hooked(8) | {"unembed.W_U": np.ones((4, 12))}, Architecture(**BARE))
+    with metered() as meter:
+        data = base64.b64encode(model.safetensors()).decode()
+        Network(model.checked_fields(), Arrays(tables({"base64": data})), 96)
+    monkeypatch.setitem(LIMITS, "memory", meter.memory - 1)
+    with pytest.raises(LemmaxError, match=r"too large for the checker with 96 bits: .* bits=64"):
+        certify(model, [([1, 2], 3)])
+    assert certify(model, [([1, 2], 3)], bits=64).outcomes[0].bits == 64
+    monkeypatch.setitem(LIMITS, "memory", meter.memory * 11 // 10)
+    (tie,) = certify(model, [([1, 2], 3)]).outcomes
+    assert tie.reason == "no margin against token 0 at a precision of 96 bits"
+
+
+def test_more_bits_than_the_budget_allows_leave_the_first_reason(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Two tokens that tie are tried with 96, 192 and 384 bits; 192 are too much here."""
+    weights = hooked(8) | {"unembed.W_U": np.ones((4, 12))}
+    model = read_transformer(weights, Architecture(norm="none"))
+    prompt = [1, 2] * 20
+    free = certify(model, [(prompt, 3)], bits=192)
+    limit = (free.outcomes[0].work + 2 * free.built - 1) * 10 // 9
+    monkeypatch.setitem(LIMITS, "work", limit)
+    (tie,) = certify(model, [(prompt, 3)]).outcomes
+    assert tie.reason.startswith("no margin against token 0 at a precision of 96 bits; it takes")
+    assert tie.bits == 96
+    assert tie.low is not None
+
+
+def test_every_part_of_a_long_table_is_within_the_limits(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Beginnings that were shared with another part, or with a fact that is not known, count."""
+    begin = [5, 3] * 20
+    prompts = [[*begin, k, q] for k in range(6) for q in range(6, 12)]
+    model = read_transformer(hooked(8, blocks=2, biases=1, norms=1))
+    said = model.float_logits(prompts).argmax(-1)
+    facts = [(p, int(v) if p[-2:] != [0, 6] else 0) for p, v in zip(prompts, said, strict=True)]
+    free = certify(model, facts)
+    assert len(free.known) == len(facts) - 1
+    monkeypatch.setitem(LIMITS, "work", max(o.work for o in free.outcomes) * 3 // 2)
+    files = certify(model, facts).save(tmp_path / "model.json")
+    assert len(files) > 1
+    for path in files:
+        assert checker.check_file(path).holds
 
 
 def test_a_layer_of_wongs_is_a_transformer_of_one_step() -> None:

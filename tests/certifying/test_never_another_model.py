@@ -111,8 +111,6 @@ def test_norms_without_arrays_are_told_by_a_module() -> None:
     class Bare(Encoder):
         def __init__(self) -> None:
             super().__init__()
-            for layer in self.encoder.layers:
-                layer.norm1 = nn.LayerNorm(8, elementwise_affine=False)
             self.encoder.norm = nn.LayerNorm(8, eps=1e-2, elementwise_affine=False)
 
     torch.manual_seed(1)
@@ -224,6 +222,33 @@ def test_what_a_configuration_says_and_nobody_knows_is_refused(
     file.write_text(text, encoding="utf-8")
     with pytest.raises(LemmaxError, match=sentence):
         certify(tmp_path / "model.safetensors", facts)
+
+
+@pytest.mark.filterwarnings("default")
+def test_an_array_that_is_stored_twice_is_counted_once() -> None:
+    transformers = pytest.importorskip("transformers")
+    config = transformers.GPT2Config(vocab_size=11, n_positions=6, n_embd=8, n_layer=1, n_head=2)
+    module = transformers.GPT2LMHeadModel(config)
+    result = certify(module, [([1, 2], 3)])
+    assert result.model.tied
+    assert result.model.parameters == sum(p.numel() for p in module.parameters())
+    encoder = made()
+    encoder.head.weight = encoder.embed.weight
+    assert certify(encoder, [([1, 2], 3)]).model.parameters == sum(
+        p.numel() for p in encoder.parameters()
+    )
+
+
+def test_where_norms_stand_is_not_asked_without_norms() -> None:
+    arrays = {n: a for n, a in made().state_dict().items() if "norm" not in n}
+    said: dict[str, Any] = {"heads": 2, "activation": "relu", "mask": "none"}
+    model = certify(arrays, [([1, 2], 3)], norm="none", **said).model
+    assert [step["norm"] for step in model.steps] == ["none"] * 4
+    with pytest.raises(LemmaxError, match="norm_first=True or norm_first=False"):
+        certify(arrays, [([1, 2], 3)], norm="layer", **said)
+    assert (
+        len(certify(arrays, [([1, 2], 3)], norm="layer", norm_first=False, **said).model.steps) == 8
+    )
 
 
 def bare(seed: int = 0) -> dict[str, Any]:

@@ -77,6 +77,75 @@ def test_words_say_what_the_model_is_taken_to_be(
     assert "1 of 1 fact certified" in capsys.readouterr().out
 
 
+def test_what_is_assumed_is_said_and_written(
+    files: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(files, *PROMPT, "--json", "-o", str(files / "out.json"))
+    assert json.loads(capsys.readouterr().out)["assumed"] == ["scale 1/sqrt(d)", "no positions"]
+    note = json.loads((files / "out.json").read_text(encoding="utf-8"))["note"]
+    assert note == "Assumed, since no array says it: scale 1/sqrt(d), no positions."
+    run(files, *PROMPT)
+    assert "assumed: scale 1/sqrt(d), no positions" in capsys.readouterr().out
+    run(files, *PROMPT, "--scale", "1/sqrt(d)", "--no-sinusoidal")
+    assert "assumed" not in capsys.readouterr().out
+
+
+def test_arrays_with_names_of_ones_own(files: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with np.load(files / "model.npz") as stored:
+        own: dict[str, Any] = {n.replace("blocks.0", "part.0"): stored[n] for n in stored.files}
+    np.savez(files / "model.npz", allow_pickle=False, **own)
+    run(files, *PROMPT, status=2)
+    told = capsys.readouterr().err
+    assert "say what it is with --names, or leave it out with --ignore" in told
+    names = {f"part.*.attn.W_{x}": f"blocks.*.attn.W_{x}" for x in "QKVO"}
+    names |= {f"part.*.mlp.W_{x}": f"blocks.*.mlp.W_{x}" for x in ("in", "out")}
+    table = files / "names.json"
+    table.write_text(json.dumps(names), encoding="utf-8")
+    run(files, *PROMPT, "--names", str(table))
+    assert "1 of 2 facts certified" in capsys.readouterr().out
+    for text in ("[1]", "{", '{"part.*.attn.W_Q": 3}'):
+        table.write_text(text, encoding="utf-8")
+        run(files, *PROMPT, "--names", str(table), status=2)
+        assert "names.json is not a JSON object of names" in capsys.readouterr().err
+
+
+def test_questions_are_asked_in_the_words_of_the_command_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Answering one question after the other, with what it says, ends with a result."""
+    rng = np.random.default_rng(0)
+    shapes: dict[str, tuple[int, ...]] = {"embed.weight": (6, 4)}
+    for at in ("layers.0", "layers.1"):
+        shapes |= {f"{at}.self_attn.in_proj_weight": (12, 4), f"{at}.linear1.weight": (5, 4)}
+        shapes |= {f"{at}.self_attn.out_proj.weight": (4, 4), f"{at}.linear2.weight": (4, 5)}
+        shapes |= {f"{at}.norm1.weight": (4,), f"{at}.norm2.weight": (4,)}
+    arrays: dict[str, Any] = {name: rng.normal(size=shape) for name, shape in shapes.items()}
+    model, facts, tokens = (tmp_path / name for name in ("model.npz", "facts.csv", "tokens.txt"))
+    np.savez(model, allow_pickle=False, **arrays)
+    tokens.write_text("\n".join(WORDS), encoding="utf-8")
+    facts.write_text("prompt,answer\n<s> Rome,Italy", encoding="utf-8")
+    words = ["certify", str(model), str(facts), "--tokens", str(tokens)]
+    for question, *answer in (
+        ("--mask causal or --mask none", "--mask", "none"),
+        ("Say --norm-first or --no-norm-first", "--no-norm-first"),
+        ("--tied takes the transpose", "--tied"),
+        ("How many heads are there? The arrays do not say: --heads.", "--heads", "2"),
+        ("say --norm layer or --norm rms", "--norm", "rms"),
+        ("Say --activation: relu,", "--activation", "silu"),
+    ):
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+        asked = " ".join(capsys.readouterr().err.split())
+        assert question in asked
+        assert "=" not in asked
+        words += answer
+    with pytest.raises(SystemExit) as ended:
+        main(words)
+    assert ended.value.code == 0
+    assert "of 1 fact certified" in capsys.readouterr().out
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -16,6 +19,8 @@ from lemmax.cli.terminal import AsJson, console, progress_bar, say
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.shown import counted
 
+_OPTIONS = ("heads", "activation", "scale", "norm", "eps", "mask", "norm_first", "tied", "layout")
+_OPTIONS += ("ignore", "names", "bits")
 _SHOWN = 20  # facts that are listed; --json lists all
 
 
@@ -41,21 +46,29 @@ def certify(
         str | None, typer.Option(help="Of the MLPs: relu, gelu, gelu-tanh, silu.")
     ] = None,
     scale: Annotated[
-        str | None, typer.Option(help="Of the scores: a number, or 1/sqrt(d), the default.")
+        str | None, typer.Option(help="Of the scores: a number, or 1/sqrt(d), which is assumed.")
     ] = None,
-    norm: Annotated[str | None, typer.Option(help="layer, rms or none.")] = None,
-    eps: Annotated[str | None, typer.Option(help="Of the norms; default 1e-5.")] = None,
-    mask: Annotated[str | None, typer.Option(help="causal, the default, or none.")] = None,
+    norm: Annotated[
+        str | None, typer.Option(help="layer, rms or none, where arrays do not say.")
+    ] = None,
+    eps: Annotated[str | None, typer.Option(help="Of the norms; 1e-5 is assumed.")] = None,
+    mask: Annotated[str | None, typer.Option(help="causal or none.")] = None,
     norm_first: Annotated[
         bool | None, typer.Option(help="Norms before attention and MLP, or after their sums.")
     ] = None,
     tied: Annotated[bool | None, typer.Option(help="W_U is the transpose of W_E.")] = None,
-    sinusoidal: Annotated[bool, typer.Option(help="Add the usual table of positions.")] = False,
+    sinusoidal: Annotated[
+        bool | None, typer.Option(help="Add the usual table of positions, or there are none.")
+    ] = None,
     layout: Annotated[
         str | None, typer.Option(help="Of one layer: wong, transformer-lens, linear.")
     ] = None,
     ignore: Annotated[
         list[str] | None, typer.Option(help="An array to leave out; may be repeated.")
+    ] = None,
+    names: Annotated[
+        Path | None,
+        typer.Option(help="What arrays with other names are: a JSON object, yours to ours."),
     ] = None,
     margin: Annotated[str, typer.Option(help="How much larger the logit has to be.")] = "0",
     bits: Annotated[int | None, typer.Option(help="Precision; else 96, then more.")] = None,
@@ -66,13 +79,14 @@ def certify(
 
     The weights are taken as they are, and logits are enclosed in balls. FACTS is a table of facts,
     or of prompts and answers (columns prompt and answer). Names of arrays are those of
-    TransformerLens, GPT-2, torch.nn.TransformerEncoderLayer or of one attention layer.
+    TransformerLens, GPT-2, torch.nn.TransformerEncoderLayer or of one attention layer; others are
+    given by --names. What no array says is asked for, or assumed and said.
 
     Examples: `lemmax certify model.safetensors facts.csv --activation gelu -o model.json`,
     `lemmax certify layer.npz facts.csv --figure margins.svg`
     """
     from lemmax.numerics.certifying.certify import certify as decide
-    from lemmax.numerics.certifying.prompts import read_prompts, read_tokens
+    from lemmax.numerics.certifying.prompts import read_names, read_prompts, read_tokens
     from lemmax.numerics.figures import figure_path
 
     if output is not None:
@@ -90,24 +104,25 @@ def certify(
         "mask": mask,
         "norm_first": norm_first,
         "tied": tied,
-        "positions": "sinusoidal" if sinusoidal else None,
+        "positions": None if sinusoidal is None else "sinusoidal" if sinusoidal else "none",
         "layout": layout,
     }
-    names = read_tokens(weights, tokens)
+    words, renamed = read_tokens(weights, tokens), None if names is None else read_names(names)
     table: Any = read_prompts(facts)
     how = f"{facts}: read as {counted(len(table or ()), 'prompt')} with answers."
     if table is None:
         table, how = read_facts(facts, format_)
     say(how)
-    with progress_bar("facts") as tell:
+    with progress_bar("facts") as tell, _asked_by_options():
         result = decide(
             weights,
             table,
             prompt=prompt,
-            tokens=names,
+            tokens=words,
             margin=0 if margin == "0" else margin,
             bits=bits,
             ignore=ignore or (),
+            names=renamed,
             progress=tell if sys.stderr.isatty() else None,
             **said,
         )
@@ -123,6 +138,31 @@ def certify(
         _show(result, report)
     if output is not None and not result.known:
         say(f"No fact is known, so {output} is not written.")
+
+
+@contextlib.contextmanager
+def _asked_by_options() -> Iterator[None]:
+    """Sentences that name arguments of Python name options of the command line instead."""
+    try:
+        yield
+    except LemmaxError as error:
+        raise type(error)(_as_options(str(error))) from None
+
+
+def _as_options(sentence: str) -> str:
+    """The sentence with options in place of arguments.
+
+    >>> _as_options("Say norm_first=True or norm_first=False, norm='rms', or heads=.")
+    'Say --norm-first or --no-norm-first, --norm rms, or --heads.'
+    """
+
+    def option(match: re.Match[str]) -> str:
+        name, value = match[1].replace("_", "-"), match[2].strip("'")
+        if value in ("True", "False"):
+            return f"--{name}" if value == "True" else f"--no-{name}"
+        return f"--{name} {value}".strip()
+
+    return re.sub(rf"\b({'|'.join(_OPTIONS)})=(True|False|'[\w-]+'|\d+|)", option, sentence)
 
 
 def _show(result: Any, report: dict[str, Any]) -> None:

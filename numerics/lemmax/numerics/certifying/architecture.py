@@ -163,6 +163,8 @@ def settled(said: Architecture, parts: Parts, convention: str, runs: bool) -> Se
         normed = normed if said.norm in ("layer", "rms") else set()
     if normed:
         assumed += [f"no norm at {place}" for place in places if place not in normed]
+    if told and normed - set(told):
+        assumed.append(f"eps 1/100000 at {', '.join(sorted(normed - set(told)))}")
     if attentions and "W_pos" not in parts:
         default("positions", "none", "no positions")
     if convention == "gpt2" and any(place.endswith(".mlp") for place in blocks):

@@ -12,13 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from lemmax.checker.coded.arrays import tables
-from lemmax.checker.kinds.transformer_memorization import NO_MARGIN, margin
-from lemmax.checker.limits import LIMITS, NotACertificate, Undecided, metered
+from lemmax.checker.limits import LIMITS, NotACertificate, metered
 from lemmax.checker.models.network import Arrays, Network
 from lemmax.numerics.certifying.architecture import Architecture
+from lemmax.numerics.certifying.deciding import Outcome, decided, room
 from lemmax.numerics.certifying.margins import margins, rounded_down
 from lemmax.numerics.certifying.modules import same_logits
-from lemmax.numerics.certifying.prompts import PROMPT, Asked, Tokenize, asked
+from lemmax.numerics.certifying.prompts import PROMPT, Tokenize, asked
 from lemmax.numerics.certifying.reading import read_transformer
 from lemmax.numerics.certifying.transformer import Transformer
 from lemmax.numerics.figures import write_figure
@@ -42,25 +42,6 @@ def precisions(steps: int) -> tuple[int, int, int]:
 
 
 _INSIDE = 200_000  # bytes of arrays that still stand in the certificate itself
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """One fact: whether it is known, between which bounds its margin lies, and why it is not known.
-
-    The margin is the answer's logit minus the largest other one.
-    """
-
-    fact: tuple[Any, ...]
-    prompt: tuple[int, ...]
-    answer: int
-    known: bool
-    low: Fraction | None = None
-    high: Fraction | None = None
-    rival: int | None = None
-    reason: str = ""
-    bits: int = 0
-    work: int = field(default=0, repr=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -177,15 +158,16 @@ class CertifiedModel:
         known = sorted((o for o in self.outcomes if o.known), key=lambda o: o.prompt)
         if not known:
             raise LemmaxError("The model knows none of the facts: there is nothing to certify.")
-        room = LIMITS["work"] * 9 // 10 - 2 * self.built
         bits = max(o.bits for o in known)
         part: list[Outcome] = []
         spent = 0
         for outcome in known:
-            work = outcome.work * (bits // outcome.bits) ** 2
-            if part and spent + work > room:
+            before = part[-1] if part and self.model.mask == "causal" else None
+            work = outcome.after(before) * (bits // outcome.bits) ** 2
+            if part and spent + work > room(self.built):
                 yield part
                 part, spent = [], 0
+                work = outcome.after(None) * (bits // outcome.bits) ** 2
             part.append(outcome)
             spent += work
         yield part
@@ -271,14 +253,8 @@ def certify(
     (((0, 1, 1),), 'token 0 has the larger logit')
     """
     net = read_transformer(model, architecture_of(architecture), ignore, names)
-    listed = asked(facts, net.size, prompt, tokens, tokenize, answer)
+    listed = asked(facts, net.size, prompt, tokens, tokenize, answer, net.places)
     least = Fraction(0) if margin == 0 else positive("The margin", margin)
-    for one in listed:
-        if net.places is not None and len(one.prompt) > net.places:
-            raise LemmaxError(
-                f"The prompt of {one.fact} has {len(one.prompt)} tokens, and the model "
-                f"{net.places} positions."
-            )
     if bits is not None and not 32 <= bits <= LIMITS["precision bits"]:
         raise LemmaxError(f"bits lie between 32 and {LIMITS['precision bits']}, unlike {bits}.")
     if net.size < 2:
@@ -298,12 +274,24 @@ def certify(
                 checked = Network(net.checked_fields(), Arrays(tables({"base64": data})), precision)
             built = max(built, meter.work)
         except NotACertificate as reason:
-            raise LemmaxError(f"The model is too large for the checker: {reason}") from None
-        for i, outcome in _decided(checked, listed, left, least, precision):
+            if built:  # what was decided with fewer bits stays decided
+                break
+            raise LemmaxError(
+                f"The model is too large for the checker with {precision} bits: {reason} Fewer "
+                "take less memory: bits=64, say."
+            ) from None
+        again = []
+        some = [(i, listed[i]) for i in left]
+        for i, outcome in decided(checked, some, least, precision, built):
+            if i in outcomes and not outcome.work:  # with fewer bits it was within the limits
+                why = f"{outcomes[i].reason}; {outcome.reason}"
+                outcome = replace(outcomes[i], reason=why)
+            else:
+                again += [] if outcome.final else [i]
             outcomes[i] = outcome
             if progress is not None:
                 progress(len(outcomes), len(listed))
-        left = [i for i in left if not outcomes[i].known and outcomes[i].rival is None]
+        left = again
         if not left:
             break
     return CertifiedModel(
@@ -322,38 +310,3 @@ def architecture_of(options: Mapping[str, Any]) -> Architecture:
             known = ", ".join(Architecture.__dataclass_fields__)
             raise LemmaxError(f"There is no option {name!r}; an architecture has {known}.")
     return Architecture(**options)
-
-
-def _decided(
-    net: Network, listed: Sequence[Asked], left: Sequence[int], least: Fraction, bits: int
-) -> Iterator[tuple[int, Outcome]]:
-    """The facts that are left, at this precision; ``rival`` is named only where it is decided."""
-    steps = net.logits([list(listed[i].prompt) for i in left])
-    while True:
-        try:
-            with metered() as meter:
-                place, logits = next(steps)
-        except StopIteration:
-            return
-        except NotACertificate as reason:
-            raise LemmaxError(f"A prompt is too much for the checker: {reason}") from None
-        i = left[place]
-        one, work = listed[i], meter.work
-
-        def outcome(known: bool, **more: Any) -> Outcome:
-            return Outcome(one.fact, one.prompt, one.answer, known, bits=bits, work=work, **more)  # noqa: B023
-
-        if isinstance(logits, Undecided):
-            yield i, outcome(False, reason=f"{logits} ({bits} bits)")
-            continue
-        low, high, rival = margin(logits, one.answer)
-        bounds = {"low": Fraction(low, 1 << bits), "high": Fraction(high, 1 << bits)}
-        if bounds["low"] > least:
-            yield i, outcome(True, rival=rival, **bounds)
-        elif bounds["high"] <= least:
-            why = f"token {rival} has the larger logit"
-            if bounds["high"] > 0 or least:
-                why = f"the lead over token {rival} is not larger than the margin"
-            yield i, outcome(False, rival=rival, reason=why, **bounds)
-        else:
-            yield i, outcome(False, reason=NO_MARGIN.format(rival, bits), **bounds)

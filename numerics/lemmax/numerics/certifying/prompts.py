@@ -36,6 +36,7 @@ def asked(
     tokens: Sequence[Hashable] | None = None,
     tokenize: Tokenize | None = None,
     answer: str = "{object}",
+    places: int | None = None,
 ) -> list[Asked]:
     """The prompts of facts (subject, predicate, object), or of pairs (prompt, answer) as they are.
 
@@ -50,6 +51,8 @@ def asked(
         The name of each token; without them tokens are their numbers.
     tokenize
         From a text to numbers of tokens. ``answer`` is then a text too, and must be one token.
+    places
+        How many positions the model has.
 
     Examples
     --------
@@ -75,6 +78,9 @@ def asked(
             other = seen.setdefault(one.prompt, one.fact)
             if other is not one.fact:
                 raise LemmaxError(f"The facts {other} and {one.fact} have the same prompt.")
+        if places is not None and len(one.prompt) > places:
+            why = f"the prompt has {len(one.prompt)} tokens, and the model {places} positions"
+            one = Asked(one.fact, reason=why)
         found.append(one)
     return found
 
@@ -155,6 +161,19 @@ def read_prompts(path: Path) -> list[tuple[list[str], str]] | None:
             raise LemmaxError(f"{path}: row {number} has no prompt or no answer.")
         pairs.append(([str(part) for part in parts], str(answer)))
     return pairs
+
+
+def read_names(path: Path) -> dict[str, str]:
+    """What arrays are called elsewhere and here: a JSON object of names."""
+    try:
+        names = json.loads(regular_bytes(path, 2**20).decode("utf-8", "replace"))
+    except (ValueError, RecursionError) as error:
+        if isinstance(error, LemmaxError):
+            raise
+        names = None
+    if not isinstance(names, dict) or not all(isinstance(ours, str) for ours in names.values()):
+        raise LemmaxError(f"{path} is not a JSON object of names.")
+    return names
 
 
 def read_tokens(weights: Path, tokens: Path | None) -> list[str] | None:

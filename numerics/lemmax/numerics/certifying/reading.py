@@ -160,7 +160,7 @@ def _assembled(parts: Parts, all_said: Settled) -> Transformer:
             raise ShapeError(f"{name} has {arrays[name].ndim} dimensions.")
     d = arrays["W_E"].shape[1]
     if said.positions is not None and "W_pos" in arrays:
-        raise LemmaxError("There are learned positions, but positions= says something else.")
+        raise LemmaxError("There are learned positions, and others, or none, are asked for.")
     if said.positions == "sinusoidal":
         arrays["W_pos"] = sinusoidal(said.places, d)
 

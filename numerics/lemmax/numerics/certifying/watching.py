@@ -96,7 +96,7 @@ class CertifiedShare:
             return None
         net = read_transformer(model, *self.read)
         if self._questions is None:
-            listed = asked(self.facts, net.size, **self.asked)
+            listed = asked(self.facts, net.size, **self.asked, places=net.places)
             some = [one for one in listed if not one.reason]
             self._questions = [o.prompt for o in some], [o.answer for o in some], len(listed)
         prompts, answers, count = self._questions
