@@ -71,6 +71,47 @@ def test_float64_agrees_after_a_hundred_steps(
     assert distance(expected, _after(jobs, chosen, backend, 100)) < 1e-9
 
 
+OPTIMISERS: dict[str, dict[str, Any]] = {
+    "adamw": {"weight_decay": 0.5},
+    "adamw-strong": {"weight_decay": 40.0},  # what must not decay would be gone
+    "sgd": {"optimiser": "sgd"},
+    "sgd-momentum": {"optimiser": "sgd", "momentum": 0.9, "weight_decay": 0.01},
+}
+DECAYED = [("wong", name) for name in OPTIMISERS]  # its groups are padded with constants
+DECAYED += [("dana-shared", "adamw"), ("dana-mlp", "sgd-momentum"), ("mahdavi", "adamw")]
+
+
+@pytest.mark.parametrize(("name", "optimiser"), DECAYED)
+def test_optimisers_are_those_of_torch(
+    name: str, optimiser: str, small: Small, distance: Distance
+) -> None:
+    """All engines, also where the layout holds constants among the parameters; and resumed."""
+    jobs, chosen = small[name]
+    chosen = chosen.changed(dtype="float64", **OPTIMISERS[optimiser])
+    expected = _after(jobs, chosen, "reference", 60)
+    plain = chosen.changed(optimiser="adam", weight_decay=0.0, momentum=0.0)
+    assert distance(expected, _after(jobs, plain, "reference", 60)) > 1e-3  # it is another one
+    for backend in ("torch", "numba"):
+        assert distance(expected, _after(jobs, chosen, backend, 60)) < 1e-9, backend
+    for backend in BACKENDS:
+        (members, *_) = plan(jobs, chosen, backend)
+        whole = start([jobs[n] for n in members], chosen, backend)
+        whole.advance(30)
+        second = start([jobs[n] for n in members], chosen, backend)
+        second.restore(whole.state())
+        for run in (whole, second):
+            run.advance(60)
+        assert _equal(whole.weights(), second.weights()), backend
+
+
+def test_sequences_are_decayed_too(distance: Distance) -> None:
+    pairs = (((0, 1, 2), 2), ((1, 1, 0), 0), ((4, 3, 3), 2))
+    jobs = [Job(Dana(5, 3, 2, 2, "per-head", pairs=pairs), 2)]
+    chosen = recipe("dana-full").changed(dtype="float64", weight_decay=0.5)
+    expected = _after(jobs, chosen, "reference", 60)
+    assert distance(expected, _after(jobs, chosen, "numba", 60)) < 1e-9
+
+
 @pytest.mark.parametrize(
     ("backend", "name"),
     [

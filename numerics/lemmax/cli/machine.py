@@ -5,16 +5,18 @@ from __future__ import annotations
 import json
 import platform
 import shutil
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, version
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TypedDict
+from typing import Annotated, TypedDict
 
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from lemmax.cli.terminal import AsJson, console
+from lemmax.cli.terminal import AsJson, console, working
+from lemmax.theory.errors import LemmaxError
 
 # extra -> (modules that must be importable, what it enables)
 EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
@@ -60,13 +62,23 @@ class Part(TypedDict):
     enables: str
 
 
-def doctor(as_json: AsJson = False) -> None:
+def doctor(
+    device: Annotated[
+        str | None, typer.Option(help="Train small jobs on this torch device and on the CPU.")
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Say which extras and programs are installed, and what each enables.
 
-    Nothing is wrong when an extra is missing: the core needs none of them.
+    Nothing is wrong when an extra is missing: the core needs none of them. With a device, small
+    jobs of every family are trained on it and on the CPU instead, and their weights compared;
+    status 1 if they differ.
 
-    Examples: `lemmax doctor`, `lemmax doctor --json`
+    Examples: `lemmax doctor`, `lemmax doctor --json`, `lemmax doctor --device cuda`
     """
+    if device is not None:
+        _compare(device, as_json)
+        return
     parts = examine()
     if as_json:
         typer.echo(json.dumps(parts, indent=2))
@@ -79,6 +91,39 @@ def doctor(as_json: AsJson = False) -> None:
         table.add_row(part["name"], state, part["enables"])
     console().print(table)
     console().print(f"An extra is installed with: {advice()}", markup=False)
+
+
+def _compare(device: str, as_json: bool) -> None:
+    """Train on a device and on the CPU, and say whether they agree."""
+    if _missing(("torch",)):
+        raise LemmaxError(f"The device {device!r} needs torch, which is not installed.")
+    from lemmax.numerics.engines.devices import NEAR, compare
+
+    with working(f"training on {device} and on the CPU"):
+        found = compare(device)
+    agree = all(one.agrees for one in found)
+    if as_json:
+        rows = [asdict(one) | {"agrees": one.agrees} for one in found]
+        typer.echo(json.dumps({"device": device, "agrees": agree, "compared": rows}, indent=2))
+    else:
+        table = Table(box=None, pad_edge=False)
+        for title in ("jobs", "numbers", "after", "largest difference", "", f"steps/s {device}"):
+            table.add_column(title, justify="left" if title in ("jobs", "numbers") else "right")
+        table.add_column("steps/s cpu", justify="right")
+        for one in found:
+            state = Text("agrees", "green") if one.agrees else Text("DIFFERS", "red")
+            speeds = (f"{speed:,.0f}" for speed in one.speeds)
+            table.add_row(
+                one.family, one.dtype, f"{one.steps} steps", f"{one.distance:.1e}", state, *speeds
+            )
+        out = console()
+        out.print(table)
+        limits = ", ".join(f"{limit:.0e} in {dtype}" for dtype, limit in NEAR.items())
+        verdict = "trains as the CPU does" if agree else "does not train as the CPU does"
+        out.print(f"{device} {verdict} (a difference up to {limits} is rounding).", markup=False)
+        out.print("These jobs are small: the speed says nothing about large ones.")
+    if not agree:
+        raise typer.Exit(1)
 
 
 def advice() -> str:

@@ -1,11 +1,11 @@
-"""The oracle: one module at a time, autograd and ``torch.optim.Adam``.
+"""The oracle: one module at a time, autograd and an optimiser of ``torch.optim``.
 
 Nothing here is clever, and nothing here is fast. The other engines must agree with it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -30,6 +30,23 @@ def device_named(device: str | None) -> str:
     except (RuntimeError, AssertionError):
         raise LemmaxError(f"There is no device {device!r} here.") from None
     return device
+
+
+_BUFFERS = ("exp_avg", "exp_avg_sq", "momentum_buffer")
+
+
+def optimiser_of(recipe: Recipe, parameters: Iterable[Tensor]) -> torch.optim.Optimizer:
+    """The recipe's optimiser as torch has it."""
+    if recipe.optimiser == "sgd":
+        return torch.optim.SGD(
+            parameters, recipe.learning_rate, recipe.momentum, weight_decay=recipe.weight_decay
+        )
+    betas = (recipe.beta1, recipe.beta2)
+    if recipe.weight_decay:
+        return torch.optim.AdamW(
+            parameters, recipe.learning_rate, betas, recipe.eps, recipe.weight_decay
+        )
+    return torch.optim.Adam(parameters, recipe.learning_rate, betas, recipe.eps)
 
 
 def start(
@@ -57,9 +74,7 @@ class ReferenceRun(Run):
         weights = self.job.initial(recipe) if initial is None else initial[0]
         dtype = getattr(torch, recipe.dtype)
         self.model: Model = model_of(self.job.config, weights).to(dtype=dtype, device=device)
-        self.optimiser = torch.optim.Adam(
-            self.model.parameters(), recipe.learning_rate, (recipe.beta1, recipe.beta2), recipe.eps
-        )
+        self.optimiser = optimiser_of(recipe, self.model.parameters())
         self.inputs, self.targets = _tensors(self.job, dtype, device)
         self.epoch = -1
         self.order: Any = None
@@ -113,8 +128,8 @@ class ReferenceRun(Run):
         for name, parameter in self.model.named_parameters():
             arrays[f"p.{name}"] = parameter.detach().cpu().numpy().copy()
             moments = self.optimiser.state.get(parameter, {})
-            for moment in ("exp_avg", "exp_avg_sq"):
-                if moment in moments:
+            for moment in _BUFFERS:
+                if moments.get(moment) is not None:
                     arrays[f"{moment}.{name}"] = moments[moment].cpu().numpy().copy()
         return arrays
 
@@ -125,10 +140,10 @@ class ReferenceRun(Run):
             with torch.no_grad():
                 parameter.copy_(torch.from_numpy(arrays[f"p.{name}"]))
             if self.step:
-                self.optimiser.state[parameter] = {
-                    "step": torch.tensor(float(self.step)),
-                    "exp_avg": torch.from_numpy(arrays[f"exp_avg.{name}"]).to(parameter),
-                    "exp_avg_sq": torch.from_numpy(arrays[f"exp_avg_sq.{name}"]).to(parameter),
+                self.optimiser.state[parameter] = {"step": torch.tensor(float(self.step))} | {
+                    moment: torch.from_numpy(arrays[f"{moment}.{name}"]).to(parameter)
+                    for moment in _BUFFERS
+                    if f"{moment}.{name}" in arrays
                 }
 
 

@@ -17,15 +17,20 @@ import hashlib
 import json
 import math
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal, TypeAlias
+from dataclasses import fields as _fields
+from typing import Any, Literal, TypeAlias, get_args
 
 from lemmax.theory.errors import LemmaxError
 
 Family: TypeAlias = Literal["wong", "dana", "mahdavi"]
-Schedule: TypeAlias = Literal["constant", "linear", "warmup-cosine"]
+Schedule: TypeAlias = Literal["constant", "linear", "exponential", "warmup", "warmup-cosine"]
+Optimiser: TypeAlias = Literal["adam", "sgd"]
 DType: TypeAlias = Literal["float32", "float64"]
 INITS = ("linear", "wong-guess", "dana-code", "mahdavi-code")
 """The initialisations, as :func:`~lemmax.numerics.training.jobs.initial_weights` draws them."""
+
+
+_LATER = {"optimiser": "adam", "weight_decay": 0.0, "momentum": 0.0}
 
 
 class UnknownRecipe(LemmaxError):
@@ -43,9 +48,10 @@ class Recipe:
     steps
         Optimiser steps; where ``epochs`` is given, at least that many passes over the data.
     learning_rate, schedule, start_factor, end_factor, warmup
-        ``linear`` runs from ``start_factor`` to ``end_factor`` times the rate; ``warmup-cosine``
-        warms up from ``start_factor`` during a share ``warmup`` of the steps, then follows half a
-        cosine down to zero.
+        ``linear`` runs from ``start_factor`` to ``end_factor`` times the rate; ``exponential``
+        falls from the rate to ``end_factor`` of it; ``warmup`` grows linearly from ``start_factor``
+        during a share ``warmup`` of the steps and stays, ``warmup-cosine`` then follows half a
+        cosine down to zero (with ``warmup`` = 0 a cosine alone).
     batch, pool
         Minibatch size (None: full batch) and the size of the fixed pool of samples that bigram
         batches are cut from (None: every input, uniformly weighted).
@@ -56,6 +62,10 @@ class Recipe:
         at least ``stop`` (0: are the argmax). None: never.
     both_positions
         Wong: the loss also asks for the predicate after the subject.
+    optimiser, beta1, beta2, eps, weight_decay, momentum
+        ``adam``, with a weight decay that of ``torch.optim.AdamW`` (decoupled from the moments), or
+        ``sgd`` with ``momentum``, where a weight decay is added to the gradient, as
+        ``torch.optim.SGD`` does. All parameters decay, embeddings and biases too.
     """
 
     name: str
@@ -78,14 +88,28 @@ class Recipe:
     beta2: float = 0.999
     eps: float = 1e-8
     dtype: DType = "float32"
+    optimiser: Optimiser = "adam"
+    weight_decay: float = 0.0
+    momentum: float = 0.0
 
     def __post_init__(self) -> None:
         if self.steps < 1:
             raise LemmaxError(f"A recipe needs at least one step, not {self.steps}.")
         if self.dtype not in ("float32", "float64"):
             raise LemmaxError(f"A recipe trains in float32 or float64, not {self.dtype!r}.")
-        if self.schedule not in ("constant", "linear", "warmup-cosine"):
-            raise LemmaxError(f"There is no learning rate schedule {self.schedule!r}.")
+        if self.schedule not in get_args(Schedule):
+            known = ", ".join(get_args(Schedule))
+            raise LemmaxError(
+                f"There is no learning rate schedule {self.schedule!r}; known are {known}."
+            )
+        if self.schedule == "exponential" and self.end_factor <= 0:
+            raise LemmaxError(f"A rate cannot fall exponentially to {self.end_factor} of itself.")
+        if self.optimiser not in get_args(Optimiser):
+            raise LemmaxError(f"The optimiser is adam or sgd, not {self.optimiser!r}.")
+        if not 0 <= self.weight_decay < math.inf:
+            raise LemmaxError(f"A weight decay cannot be {self.weight_decay}.")
+        if not 0 <= self.momentum < 1 or (self.momentum and self.optimiser == "adam"):
+            raise LemmaxError("SGD has a momentum from 0 to less than 1; Adam has beta1 instead.")
         if self.init not in INITS:
             known = ", ".join(INITS)
             raise LemmaxError(f"There is no initialisation {self.init!r}; known are {known}.")
@@ -109,22 +133,34 @@ class Recipe:
             return self.learning_rate * (
                 self.start_factor + (self.end_factor - self.start_factor) * share
             )
-        if self.schedule == "warmup-cosine":
+        if self.schedule == "exponential":
+            return self.learning_rate * float(self.end_factor ** (step / steps))
+        if self.schedule in ("warmup", "warmup-cosine"):
             warm = int(self.warmup * steps)
             if step < warm:
                 factor = self.start_factor + (1 - self.start_factor) * step / warm
+            elif self.schedule == "warmup":
+                factor = 1.0
             else:
                 factor = (1 + math.cos(math.pi * (step - warm) / (steps - warm))) / 2
             return self.learning_rate * factor
         return self.learning_rate
 
     def to_json(self) -> dict[str, Any]:
-        """Every field, ready for JSON."""
-        return asdict(self)
+        """Every field, ready for JSON.
+
+        Fields that recipes did not always have are left out at their defaults, so that the keys of
+        recorded results stay what they were.
+        """
+        return {
+            name: value
+            for name, value in asdict(self).items()
+            if name not in _LATER or value != _LATER[name]
+        }
 
     @property
     def key(self) -> str:
-        """A hash of every field."""
+        """A hash of every field, as :meth:`to_json` has them."""
         text = json.dumps(self.to_json(), sort_keys=True, separators=(",", ":"))
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -133,7 +169,8 @@ class Recipe:
         try:
             return replace(self, **fields)
         except TypeError:
-            unknown = next(name for name in fields if name not in self.to_json())
+            known = {field.name for field in _fields(self)}
+            unknown = next(name for name in fields if name not in known)
             raise LemmaxError(f"A recipe has no field {unknown!r}.") from None
 
 

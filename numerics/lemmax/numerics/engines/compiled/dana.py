@@ -26,7 +26,7 @@ from lemmax.numerics.engines.compiled.dana_pairs import (
     mlp_back,
     softmax_pair,
 )
-from lemmax.numerics.engines.compiled.loops import adam, compiled, helper
+from lemmax.numerics.engines.compiled.loops import compiled, helper, update
 
 
 def _times(A: Any, W: Any, out: Any) -> None:
@@ -179,7 +179,7 @@ def _train(optimiser: Any, schedule: Any, model: Any) -> None:
         for o in range(products[1].shape[1]):
             gradients.pos[0, o] += dproducts[1][N, o]
             gradients.pos[1, o] += dproducts[1][N + 1, o]
-        adam(optimiser, schedule.rates[step], schedule.roots[step])
+        update(optimiser, schedule, step)
 
 
 train_dana = compiled(_train)

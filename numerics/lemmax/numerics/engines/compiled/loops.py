@@ -1,4 +1,4 @@
-"""Compiled building blocks: exponentials that vectorise, softmax, and Adam.
+"""Compiled building blocks: exponentials that vectorise, softmax, and the optimisers.
 
 The compiler vectorises a sum only if it may reorder it (``reassoc``), so loops allow that; the
 order is then fixed in the machine code, and a re-run on the same machine is bit-equal. The
@@ -161,7 +161,11 @@ largest, weighted_softmax = helper(_largest), helper(_weighted_softmax)
 
 
 class Optimiser(NamedTuple):
-    """Flat parameters, their gradient, both moments of Adam, and β₁, 1-β₁, β₂, 1-β₂, ε."""
+    """Flat parameters, their gradient, both moments of Adam, and β₁, 1-β₁, β₂, 1-β₂, ε.
+
+    Where the optimiser is not Adam alone, ``hyper`` goes on: 1 for SGD, its weight decay and its
+    momentum, whose buffer is the first moment.
+    """
 
     p: Any
     g: Any
@@ -170,9 +174,13 @@ class Optimiser(NamedTuple):
     hyper: Any
 
 
+ADAM = 5  # numbers of Adam without weight decay
+
+
 class Schedule(NamedTuple):
     """Of every step: lr/(1-β₁ᵗ), √(1-β₂ᵗ), and a row of sample numbers (no columns: all of them).
 
+    ``rates`` is lr for SGD, and ``kept`` is the share 1-lr·λ of the weights that a decay leaves.
     The share of the samples that are right by argmax is written to ``right`` where it is known.
     """
 
@@ -180,6 +188,7 @@ class Schedule(NamedTuple):
     roots: Any
     chosen: Any
     right: Any
+    kept: Any
 
 
 def _adam(optimiser: Any, rate: Any, root: Any) -> None:
@@ -192,3 +201,23 @@ def _adam(optimiser: Any, rate: Any, root: Any) -> None:
 
 
 adam = helper(_adam)
+
+
+def _update(optimiser: Any, schedule: Any, step: int) -> None:
+    """A step of the optimiser that ``hyper`` names."""
+    p, g, m, _, hyper = optimiser
+    if hyper.size == ADAM:
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
+    elif hyper[5] > 0:
+        rate = schedule.rates[step]
+        for j in range(p.size):
+            m[j] = hyper[7] * m[j] + (g[j] + hyper[6] * p[j])
+            p[j] = p[j] - rate * m[j]
+    else:
+        kept = schedule.kept[step]
+        for j in range(p.size):
+            p[j] = p[j] * kept
+        adam(optimiser, schedule.rates[step], schedule.roots[step])
+
+
+update = helper(_update)

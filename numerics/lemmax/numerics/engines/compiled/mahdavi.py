@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 
 from lemmax.numerics.engines.compiled.loops import (
-    adam,
     compiled,
     exponentials,
     helper,
     largest,
+    update,
     weighted_softmax,
 )
 
@@ -303,7 +303,7 @@ def _train(optimiser: Any, schedule: Any, model: Any) -> None:
                 for e in range(d):
                     gW_in[i, e] += x * dX[b, e]
         finish(weights, gradients, work, data)
-        adam(optimiser, schedule.rates[step], schedule.roots[step])
+        update(optimiser, schedule, step)
 
 
 train_mahdavi = compiled(_train)

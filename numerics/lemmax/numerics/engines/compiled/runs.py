@@ -41,7 +41,10 @@ class CompiledRun(Run):
         weights = self.job.initial(recipe) if initial is None else initial[0]
         p = np.ascontiguousarray(self.flatten(weights))
         beta1, beta2 = recipe.beta1, recipe.beta2
-        hyper = np.array([beta1, 1 - beta1, beta2, 1 - beta2, recipe.eps], dtype=recipe.dtype)
+        numbers = [beta1, 1 - beta1, beta2, 1 - beta2, recipe.eps]
+        if recipe.optimiser == "sgd" or recipe.weight_decay:
+            numbers += [recipe.optimiser == "sgd", recipe.weight_decay, recipe.momentum]
+        hyper = np.array(numbers, dtype=recipe.dtype)
         self.optimiser = Optimiser(p, np.zeros_like(p), np.zeros_like(p), np.zeros_like(p), hyper)
         self.p, self.m, self.v = p, self.optimiser.m, self.optimiser.v
         self.prepare()
@@ -81,7 +84,8 @@ class CompiledRun(Run):
                 chosen = np.zeros((count, 0), np.int64)
             else:
                 chosen = np.ascontiguousarray(order[number : number + count])
-            schedule = Schedule(*self._rates(self.step, end), chosen, np.zeros(count))
+            rates, roots, kept = self._rates(self.step, end)
+            schedule = Schedule(rates, roots, chosen, np.zeros(count), kept)
             self.loop(schedule)
             if self.recipe.last_batches and self.counts:
                 first = max(0, self.steps - self.recipe.last_batches - self.step)
@@ -90,12 +94,15 @@ class CompiledRun(Run):
             if self.looks(end):
                 self.stopped = self.measured()[0].memorized(self.recipe.stop or 0.0)
 
-    def _rates(self, start: int, end: int) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Adam's step sizes lr/(1-β₁ᵗ) and the roots √(1-β₂ᵗ)."""
+    def _rates(self, start: int, end: int) -> tuple[NDArray[Any], ...]:
+        """Adam's step sizes lr/(1-β₁ᵗ), the roots √(1-β₂ᵗ), and what a weight decay leaves."""
         r, steps = self.recipe, range(start, end)
-        rates = [r.rate(t, self.steps) / (1 - r.beta1 ** (t + 1)) for t in steps]
+        plain = [r.rate(t, self.steps) for t in steps]
+        rates = [x / (1 - r.beta1 ** (t + 1)) for t, x in zip(steps, plain, strict=True)]
         roots = [(1 - r.beta2 ** (t + 1)) ** 0.5 for t in steps]
-        return np.array(rates, dtype=r.dtype), np.array(roots, dtype=r.dtype)
+        kept = [1 - x * r.weight_decay for x in plain]
+        chosen = plain if r.optimiser == "sgd" else rates
+        return tuple(np.array(row, dtype=r.dtype) for row in (chosen, roots, kept))
 
     @property
     def finished(self) -> bool:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from lemmax.numerics.engines.compiled.loops import adam, compiled, exponentials, helper, largest
+from lemmax.numerics.engines.compiled.loops import compiled, exponentials, helper, largest, update
 from lemmax.numerics.engines.flat import views
 from lemmax.numerics.training.configurations import Dana
 
@@ -221,7 +221,7 @@ def _train(optimiser: Any, schedule: Any, model: Any) -> None:
                     ge[sequences[t, s], i] += dx[s, i]
                     gpos[s, i] += dx[s, i]
         schedule.right[step] = hits / B
-        adam(optimiser, schedule.rates[step], schedule.roots[step])
+        update(optimiser, schedule, step)
 
 
 train_sequences = compiled(_train)

@@ -13,11 +13,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax.numerics.engines.compiled.loops import (
-    adam,
     compiled,
     exponentials,
     helper,
     largest,
+    update,
     weighted_softmax,
 )
 from lemmax.numerics.engines.flat import views
@@ -264,7 +264,7 @@ def _train(optimiser: Any, schedule: Any, model: Any) -> None:
         for i in range(d):
             for t in range(P):
                 gE[inputs[t], i] = dX[i, t]
-        adam(optimiser, schedule.rates[step], schedule.roots[step])
+        update(optimiser, schedule, step)
 
 
 train_wong = compiled(_train)

@@ -37,6 +37,22 @@ class Stack:
         stacked = {name: (models, *shape) for name, shape in self.shapes.items()}
         self.parameters, self.gradients = views(stacked, self.p), views(stacked, self.g)
 
+    def update(self, recipe: Recipe, step: int, rate: float) -> None:
+        """One step of the recipe's optimiser, counted from 1."""
+        if recipe.optimiser == "sgd":
+            self.sgd(recipe, rate)
+            return
+        if recipe.weight_decay:
+            self.p.mul_(1 - rate * recipe.weight_decay)
+        self.adam(recipe, step, rate)
+
+    def sgd(self, recipe: Recipe, rate: float) -> None:
+        """One step with the formulas of ``torch.optim.SGD``; the first moment is its buffer."""
+        if recipe.weight_decay:
+            self.g.add_(self.p, alpha=recipe.weight_decay)
+        self.m.mul_(recipe.momentum).add_(self.g)
+        self.p.add_(self.m, alpha=-rate)
+
     def adam(self, recipe: Recipe, step: int, rate: float) -> None:
         """One step, counted from 1, with the formulas of ``torch.optim.Adam``."""
         beta1, beta2 = recipe.beta1, recipe.beta2
@@ -99,6 +115,9 @@ class StackedRun(Run):
     def gradient(self, step: int) -> None:
         """Write all gradients of a step, and the accuracies of its batches if they count."""
 
+    def constants(self) -> None:
+        """Put back what the layout holds constant among the parameters, since all of it decays."""
+
     @property
     def counts(self) -> bool:
         """Whether the accuracy on the batch of the present step is recorded."""
@@ -115,7 +134,9 @@ class StackedRun(Run):
             while self.step < min(until, self.steps) and self.active:
                 self.gradient(self.step)
                 rate = self.recipe.rate(self.step, self.steps)
-                self.stack.adam(self.recipe, self.step + 1, rate)
+                self.stack.update(self.recipe, self.step + 1, rate)
+                if self.recipe.weight_decay:
+                    self.constants()
                 self.step += 1
                 if self.looks(self.step):
                     self._stop()

@@ -88,6 +88,11 @@ class StackedWong(StackedRun):
             "W_O": w["W_O"].reshape(H, self.b, -1)[:h, :d_vo, :d].copy(),
         }
 
+    def constants(self) -> None:
+        row = self.stack.parameters["W_U"][:, self.d]
+        for number, config in enumerate(self.configs):
+            row[number, config.tokens :] = -PADDING
+
     def load(self) -> None:
         G, P, S, R, V = len(self.jobs), self.P, self.S, self.R, self.V
         inputs = np.full((G, P), V)
