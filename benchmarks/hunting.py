@@ -4,8 +4,9 @@
 ledger calls refuted or repaired; with ``--holds`` those that hold, where a catch would be a fault
 of the language or of a proof; with ``--sharp`` each inequality that such a claim concludes, for
 where it is attained. It appends one line per claim, or per inequality, and skips the claims that
-are there. The hunter reads no certificate; afterwards the shipped one, if there is one, is
-measured. Seconds are of processor time.
+are there. Each claim is hunted as ``lemmax hunt CLAIM`` does, with the same seconds. The hunter
+reads no certificate; afterwards the shipped one, if there is one, is measured. Seconds are of
+processor time.
 """
 
 from __future__ import annotations
@@ -37,16 +38,25 @@ def shipped_size(claim: str) -> int | None:
 
 def one_row(claim: str, seconds: float) -> list[dict[str, Any]]:
     """What the hunter says of one claim."""
-    options = {"seconds": seconds, "patience": 20, "evidence": evidence}
-    caught = hunt(statement_of(claim), claim=claim, clock=time.process_time, **options)  # type: ignore[arg-type]
+    caught = hunt(
+        statement_of(claim),
+        claim=claim,
+        seconds=seconds,
+        evidence=evidence,
+        clock=time.process_time,
+    )
     told = {
         "claim": claim,
         "size": caught.size,
         "smallest": caught.smallest,
         "exhausted": caught.exhausted,
+        "looked": caught.looked,
+        "satisfied": caught.satisfied,
         "tried": caught.tried,
+        "met": caught.met,
         "open": caught.open,
         "seconds": round(caught.seconds, 1),
+        "limit": seconds,
         "shipped": shipped_size(claim),
         "instance": caught.instance,
         "gap": None if caught.gap is None else str(caught.gap),

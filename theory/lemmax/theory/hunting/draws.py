@@ -25,11 +25,14 @@ _Rows = list[list[int]]
 
 
 class Draw:
-    """A source of instances of one statement, the same for the same seed."""
+    """A source of instances of one statement, the same for the same seed or choices."""
 
-    def __init__(self, question: Question, seed: int) -> None:
+    def __init__(self, question: Question, seed: int | random.Random) -> None:
         self.question = question
-        self.random, self.aside = random.Random(seed), random.Random(f"aside {seed}")
+        if isinstance(seed, random.Random):
+            self.random = self.aside = seed
+        else:
+            self.random, self.aside = random.Random(seed), random.Random(f"aside {seed}")
         for name, sort in question.given.items():
             if sort not in _SORTS:
                 raise LemmaxError(f"{name} is of the sort {sort}, which has no generator.")

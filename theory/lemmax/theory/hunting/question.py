@@ -29,13 +29,6 @@ _SHAPES = {
     *("min", "max", "even", "heads", "tokens", "d_model", "d_qk", "d_vo", "examples"),
     *("context_length", "dimension", "head_count", "head_dimension", "log_odds"),
 }
-# Words of one matrix that row and column permutations leave as they are, or carry along.
-_UNMOVED = {
-    *("rank", "max_entry", "min_entry", "max_abs", "entry_sum", "rows", "columns", "row_gap"),
-    *("argmax", "threshold", "above", "softmax", "most_distinct", "positive_entries"),
-    *("min", "max", "log", "log_odds", "iff", "implies", "row_rays", "distinct_rows", "unit_rows"),
-    *("gram", "softmax_rank"),
-}
 
 
 @dataclass(frozen=True)
@@ -75,37 +68,22 @@ class Question:
         """Every word of the statement."""
         return frozenset(
             node.func.id
-            for tree in self._trees
+            for tree in self.trees
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         )
 
     @property
-    def _trees(self) -> list[ast.expr]:
+    def trees(self) -> list[ast.expr]:
+        """What is defined, assumed and concluded."""
         return [*(tree for _, tree in self.statement.clauses), self.statement.conclusion]
-
-    @cached_property
-    def permutable(self) -> bool:
-        """Whether rows and columns of the one given matrix may be permuted: no word sees that.
-
-        A Gram matrix is permuted by rows alone, so it must not be added to another matrix.
-        """
-        written = any(isinstance(n, ast.List) for tree in self._trees for n in ast.walk(tree))
-        one = list(self.given.values()).count("matrix") == 1
-        added = any(
-            isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Add, ast.Sub))
-            for tree in self._trees
-            for n in ast.walk(tree)
-        )
-        mixed = "gram" in self.words and added
-        return one and not written and not mixed and self.words <= _UNMOVED
 
     @cached_property
     def literals(self) -> list[str]:
         """Texts of the statement, such as those of facts("a f x, b f y")."""
         return [
             node.value
-            for tree in self._trees
+            for tree in self.trees
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
