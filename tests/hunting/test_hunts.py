@@ -14,6 +14,7 @@ from lemmax.checker import check
 from lemmax.checker.language.instances import on_instance
 from lemmax.checker.limits import NotACertificate, metered
 from lemmax.cli import app
+from lemmax.constructions import shipped
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.hunting import Hunt, draws, hunt, sharpness, size_of
 from lemmax.theory.hunting.draws import Draw
@@ -26,7 +27,7 @@ from lemmax.theory.hunting.shrinking import shrunk, smaller
 from lemmax.theory.hunting.solving import solved
 from lemmax.theory.hunting.symmetry import symmetries
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.statements import statement_of
+from lemmax.theory.ledger.statements import _free, refutable, statement_of
 
 ONE_HOT = statement_of("mahdavi/one-hot")
 ANY = "given M: matrix; conclude rank(M) <= 9"
@@ -343,6 +344,18 @@ def test_what_exists_is_not_refuted_by_an_instance() -> None:
     run = CliRunner().invoke(app, ["hunt", "wong/tau-below-layer-rank", "--seconds", "1"])
     assert isinstance(run.exception, LemmaxError)
     assert "says that something exists" in str(run.exception)
+
+
+def test_an_instance_is_refuted_by_itself_alone() -> None:
+    """Example 2.4 has a tensor of rank one: that another tensor has not is no counterexample."""
+    run = CliRunner().invoke(app, ["hunt", "wong/example-2.4", "--seconds", "1"])
+    assert isinstance(run.exception, LemmaxError)
+    assert "its assumptions leave X free" in str(run.exception)
+    caught = hunt(refutable("dana/figure-4-bound"), claim="dana/figure-4-bound", seconds=1)
+    assert caught.instance == shipped.load("dana/figure-4-bound")["instance"]
+    assert _free("given n: integer; assume n == 2 or n == 3; conclude n < 2") == ["n"]
+    circle = "given n: integer; let m = n + 0; assume n == m; conclude n < 2"
+    assert _free(circle) == ["n"]
 
 
 def test_a_size_that_is_begun_again_is_counted_once() -> None:
