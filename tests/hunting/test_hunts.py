@@ -134,6 +134,14 @@ def test_layers_are_caught_by_drawing() -> None:
     assert not caught.smallest
 
 
+def test_shapes_that_an_assumption_names_are_drawn() -> None:
+    """No chance meets 5 × 4 beside 10 × 8."""
+    asked = Question(statement_of("mahdavi/quick-checks-general"))
+    draw = Draw(asked, 1)
+    answers = [asked.ask(draw.instance()).answer for _ in range(30)]
+    assert answers.count("holds") > 5
+
+
 def test_true_statements_are_not_caught() -> None:
     caught = hunt(ANY, seconds=60, largest=5)
     assert caught.instance is None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -103,6 +104,16 @@ class Question:
             )
             and not defined & _names(tree)
         ]
+
+    @cached_property
+    def sides(self) -> list[tuple[str, str, int]]:
+        """Numbers of rows and columns that an assumption names: rows(M) == 5 is M, rows, 5."""
+        found = []
+        for _, tree in self._shapely:
+            said = re.fullmatch(r"(rows|columns)\((\w+)\) == (\d+)", ast.unparse(tree))
+            if said is not None:
+                found.append((said[2], said[1], int(said[3])))
+        return found
 
     @property
     def conclusions(self) -> list[ast.expr]:
