@@ -4,8 +4,9 @@
 ledger calls refuted or repaired; with ``--holds`` those that hold, where a catch would be a fault
 of the language or of a proof; with ``--sharp`` each inequality that such a claim concludes, for
 where it is attained. It appends one line per claim, or per inequality, and skips the claims that
-are there. The hunter reads no certificate; afterwards the shipped one, if there is one, is
-measured. Seconds are of processor time.
+are there. Each claim is hunted as ``lemmax hunt CLAIM`` does, with the same seconds. The hunter
+reads no certificate; afterwards the shipped one, if there is one, is measured. Seconds are of
+processor time.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from lemmax.constructions.hunting import evidence
+from lemmax.theory.errors import LemmaxError
 from lemmax.theory.hunting import hunt, sharpness, size_of
 from lemmax.theory.hunting.sharpness import inequalities
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.statements import statement_of
+from lemmax.theory.ledger.statements import refutable, statement_of
 
 
 def shipped_size(claim: str) -> int | None:
@@ -35,18 +37,43 @@ def shipped_size(claim: str) -> int | None:
     return size_of(data["instance"]) if data["kind"] == "refutation" else None
 
 
+def to_hunt(*verdicts: str) -> tuple[list[str], dict[str, str]]:
+    """The claims of these verdicts with a formal statement; and why some of them are not hunted."""
+    ledger = resources.files("lemmax.theory.ledger") / "ledger.json"
+    entries = json.loads(ledger.read_text(encoding="utf-8"))["claims"]
+    judged = {entry["id"]: entry["verdict"] for entry in entries}
+    hunted, left = [], {}
+    for claim in load_claims():
+        if claim.formal and judged.get(claim.id) in verdicts:
+            try:
+                refutable(claim.id)
+                hunted.append(claim.id)
+            except LemmaxError as reason:
+                left[claim.id] = str(reason)
+    return hunted, left
+
+
 def one_row(claim: str, seconds: float) -> list[dict[str, Any]]:
     """What the hunter says of one claim."""
-    options = {"seconds": seconds, "patience": 20, "evidence": evidence}
-    caught = hunt(statement_of(claim), claim=claim, clock=time.process_time, **options)  # type: ignore[arg-type]
+    caught = hunt(
+        statement_of(claim),
+        claim=claim,
+        seconds=seconds,
+        evidence=evidence,
+        clock=time.process_time,
+    )
     told = {
         "claim": claim,
         "size": caught.size,
         "smallest": caught.smallest,
         "exhausted": caught.exhausted,
+        "looked": caught.looked,
+        "satisfied": caught.satisfied,
         "tried": caught.tried,
+        "met": caught.met,
         "open": caught.open,
         "seconds": round(caught.seconds, 1),
+        "limit": seconds,
         "shipped": shipped_size(claim),
         "instance": caught.instance,
         "gap": None if caught.gap is None else str(caught.gap),
@@ -81,15 +108,7 @@ def main() -> None:
     parser.add_argument("--sharp", action="store_true")
     options = parser.parse_intermixed_args()
     held = options.holds or options.sharp
-    wanted = ("holds",) if held else ("refuted", "repaired")
-    ledger = resources.files("lemmax.theory.ledger") / "ledger.json"
-    entries = json.loads(ledger.read_text(encoding="utf-8"))["claims"]
-    verdicts = {entry["id"]: entry["verdict"] for entry in entries}
-    claims = options.claims or [
-        claim.id
-        for claim in load_claims().claims.values()
-        if claim.formal and claim.kind == "A" and verdicts.get(claim.id) in wanted
-    ]
+    claims = options.claims or to_hunt(*(("holds",) if held else ("refuted", "repaired")))[0]
     known = set()
     if options.results.exists():
         lines = options.results.read_text(encoding="utf-8").splitlines()

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from lemmax.cli import main
 from lemmax.cli.machine import advice
+from lemmax.cli.plain_text import _FUNCTIONS as FUNCTIONS
 from lemmax.cli.plain_text import formula_text, plain_text
 from lemmax.cli.terminal import stopwatch
 from lemmax.theory import Database, __version__, tensor_rank
@@ -132,6 +133,20 @@ def test_statements_are_text() -> None:
     shown = r"\operatorname{rank}\operatorname{argmax}(M)\le\min(2,\tfrac{n+1}{2}), M\in\mathbb R^n"
     assert formula_text(shown) == "rank argmax (M) ≤ min (2, (n + 1)/2), M ∈ ℝⁿ"
     assert formula_text(r"\|x_{i+1}\|^2\ge a_{kq}^{h}b") == "‖xᵢ₊₁‖² ≥ a_kq^h b"
+    assert formula_text(r"A/N\cong\prod_iD_i") == "A/N ≅ ∏ᵢDᵢ"
+    assert formula_text(r"n\bmod 2, S\not\ni x") == "n mod 2, S ∌ x"
+
+
+def test_every_sign_of_a_statement_is_known() -> None:
+    """A command that is not known stays in the text as a word, such as "cong"."""
+    unknown = {
+        command
+        for claim in load_claims()
+        for command in re.findall(r"(?<!\\)\\([A-Za-z]+)", claim.statement)
+        if re.match(rf"{command}\b|{command}\d", formula_text(rf"\{command}{{1}}{{2}}"))
+        and not FUNCTIONS.fullmatch(command)
+    }
+    assert not unknown
 
 
 def test_a_claim_is_readable(capsys: pytest.CaptureFixture[str]) -> None:

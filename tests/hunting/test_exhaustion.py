@@ -1,7 +1,6 @@
 """What all instances up to a size say: of claims that hold, and below the smallest that breaks."""
 
 import json
-import random
 import re
 from collections.abc import Callable
 from functools import cache
@@ -12,7 +11,6 @@ import pytest
 
 from lemmax.constructions import shipped
 from lemmax.theory.hunting import size_of
-from lemmax.theory.hunting.draws import Draw
 from lemmax.theory.hunting.enumeration import instances
 from lemmax.theory.hunting.question import Question
 from lemmax.theory.ledger.claims import load_claims, normalised
@@ -24,52 +22,6 @@ LEAST = "lemmax/smallest-counterexamples"
 
 
 @pytest.mark.parametrize(
-    "claim",
-    [
-        "lemmax/argmax-rank-one-sharp",
-        "lemmax/gram-softmax-full-rank",
-        "lemmax/threshold-monotone-matrices",
-        "wong/precision",
-        "wong/proposition-3.6-proof",
-    ],
-)
-def test_permuted_rows_and_columns_get_the_same_answer(claim: str) -> None:
-    """Why one matrix of each orbit is enough."""
-    asked, source = Question(statement_of(claim)), random.Random(3)
-    assert asked.permutable
-    draw, answers = Draw(asked, 7), set()
-    for _ in range(60):
-        instance = draw.instance()
-        (name,) = (name for name, sort in asked.given.items() if sort == "matrix")
-        rows = source.sample(instance[name], len(instance[name]))
-        columns = source.sample(range(len(rows[0])), len(rows[0]))
-        moved = {**instance, name: [[row[j] for j in columns] for row in rows]}
-        answer = asked.ask(instance).answer
-        assert asked.ask(moved).answer == answer, instance
-        answers.add(answer)
-    assert "holds" in answers or "breaks" in answers
-
-
-def test_databases_are_listed_up_to_the_names_of_tokens() -> None:
-    """One fact has as many patterns as a set of three has partitions; two facts ask two things."""
-    asked = Question(statement_of("wong/slice-ranks"))
-    assert len(list(instances(asked, 3))) == 5
-    pairs = [i["D"]["facts"] for i in instances(asked, 6)]
-    assert all(a[:2] != b[:2] for a, b in pairs)
-    bell_6, same_question = 203, 15  # partitions of six places; with k = k' and q = q'
-    assert len(pairs) == bell_6 - same_question
-
-
-def test_associations_are_listed_in_every_order() -> None:
-    asked = Question("given a: associations; conclude count(a) >= 1")
-    listed = [json.dumps(i["a"]["associations"]) for i in instances(asked, 5)]
-    assert len(listed) == len(set(listed))
-    assert "[[[0], 0], [[1], 0]]" in listed
-    assert "[[[1], 0], [[0], 0]]" in listed
-    assert "[[[0], 0], [[0], 1]]" not in listed  # one sequence, asked twice
-
-
-@pytest.mark.parametrize(
     ("size", "held"),
     [
         pytest.param(size, held, id=claim, marks=pytest.mark.claim(claim))
@@ -78,7 +30,7 @@ def test_associations_are_listed_in_every_order() -> None:
             ("lemmax/codebook", 7, 68),
             ("lemmax/gram-integers", 24, 100),
             ("lemmax/gram-softmax-full-rank", 8, 458),
-            ("lemmax/spanning-tree-bound", 6, 406),
+            ("lemmax/spanning-tree-bound", 6, 211),
             ("lemmax/t-epsilon", 9, 82),
             ("lemmax/threshold-monotone-matrices", 12, 1166),
             ("lemmax/threshold-unique", 10, 22),

@@ -3,6 +3,7 @@
 import itertools
 import json
 import sys
+from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
 
@@ -13,17 +14,20 @@ from lemmax.checker import check
 from lemmax.checker.language.instances import on_instance
 from lemmax.checker.limits import NotACertificate, metered
 from lemmax.cli import app
+from lemmax.constructions import shipped
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.hunting import Hunt, draws, hunt, sharpness, size_of
 from lemmax.theory.hunting.draws import Draw
 from lemmax.theory.hunting.enumeration import instances
-from lemmax.theory.hunting.hunts import _Chase, _Late
-from lemmax.theory.hunting.question import Question
+from lemmax.theory.hunting.hunts import _Chase
+from lemmax.theory.hunting.question import Instance, Question
+from lemmax.theory.hunting.rounds import Job, Late, one_round
 from lemmax.theory.hunting.sharpness import inequalities
 from lemmax.theory.hunting.shrinking import shrunk, smaller
 from lemmax.theory.hunting.solving import solved
+from lemmax.theory.hunting.symmetry import symmetries
 from lemmax.theory.ledger.claims import load_claims
-from lemmax.theory.ledger.statements import statement_of
+from lemmax.theory.ledger.statements import _free, refutable, statement_of
 
 ONE_HOT = statement_of("mahdavi/one-hot")
 ANY = "given M: matrix; conclude rank(M) <= 9"
@@ -46,12 +50,12 @@ def _matrices(size: int) -> set[tuple[tuple[Fraction, ...], ...]]:
 def test_every_matrix_is_listed_up_to_permutations(size: int) -> None:
     """Without symmetry every matrix is listed once; with it one of every orbit."""
     seen = Question("given M: matrix; conclude entry(M, 0, 0) <= 9")
-    assert not seen.permutable
+    assert not symmetries(seen)
     listed = [tuple(tuple(map(Fraction, r)) for r in i["M"]) for i in instances(seen, size)]
     assert len(listed) == len(set(listed))
     assert set(listed) == _matrices(size)
     unseen = Question(ANY)
-    assert unseen.permutable
+    assert symmetries(unseen) == {"M": "lines"}
     representatives = {
         tuple(tuple(map(Fraction, r)) for r in i["M"]) for i in instances(unseen, size)
     }
@@ -71,8 +75,8 @@ def test_a_gram_matrix_beside_the_matrix_sees_permutations() -> None:
     one, other = [["-1", "0"], ["0", "0"]], [["0", "-1"], ["0", "0"]]
     answers = [asked.ask({"M": M}).answer for M in (one, other)]
     assert answers == ["breaks", "holds"]
-    assert not asked.permutable
-    assert Question("given M: matrix; conclude rank(gram(M)) == rank(M)").permutable
+    assert not symmetries(asked)
+    assert symmetries(Question("given M: matrix; conclude rank(gram(M)) == rank(M)"))
 
 
 def test_sizes_count_what_is_read() -> None:
@@ -130,6 +134,14 @@ def test_layers_are_caught_by_drawing() -> None:
     assert not caught.smallest
 
 
+def test_shapes_that_an_assumption_names_are_drawn() -> None:
+    """No chance meets 5 × 4 beside 10 × 8."""
+    asked = Question(statement_of("mahdavi/quick-checks-general"))
+    draw = Draw(asked, 1)
+    answers = [asked.ask(draw.instance()).answer for _ in range(30)]
+    assert answers.count("holds") > 5
+
+
 def test_true_statements_are_not_caught() -> None:
     caught = hunt(ANY, seconds=60, largest=5)
     assert caught.instance is None
@@ -174,6 +186,53 @@ def test_a_shrunk_instance_keeps_its_property_and_nothing_smaller_does() -> None
     assert keeps(least)
     assert size_of(least) == 13
     assert not any(keeps(s) for s in smaller(least) if size_of(s) < 13)
+
+
+def _breaking(claim: str) -> Callable[[Instance], bool]:
+    asked = Question(statement_of(claim))
+    return lambda instance: asked.ask(instance).answer == "breaks"
+
+
+def test_two_values_become_one() -> None:
+    """Fewer tokens than the facts had: a layer over two facts needs one value to be wrong."""
+    layer = {
+        "tokens": ["k0", "q0", "v0", "k1", "q1", "v1"],
+        "unit": "1",
+        "W_E": [["0"], ["0"], ["0"], ["1"], ["0"], ["0"]],
+        "W_U": [["0", "0", "0", "0", "0", "1"]],
+        "heads": [{"W_Q": [["0"]], "W_K": [["0"]], "W_V": [["1"]], "W_O": [["1"]]}],
+    }
+    facts = [["k0", "q0", "v0"], ["k1", "q1", "v1"]]
+    least = shrunk(
+        {"L": {"layer": layer}, "D": {"facts": facts}}, _breaking("wong/proposition-3.1")
+    )
+    assert {v for _, _, v in least["D"]["facts"]} == {"v1"}
+    assert least["L"]["layer"]["tokens"] == ["k0", "q0", "k1", "q1", "v1"]
+
+
+def test_a_row_makes_place_for_another() -> None:
+    """No single number of (1, 4) and (1, 5) can be smaller: (1, 1) and (0, 1) can."""
+    rows = [["1", "0"], ["1", "4"], ["1", "5"]]
+
+    def different(instance: Instance) -> bool:
+        return Question("given M: matrix; conclude kruskal_rank(M) < 2 or rows(M) < 3").ask(
+            instance
+        ).answer == "breaks"  # fmt: skip
+
+    least = shrunk({"M": rows}, different)
+    assert size_of(least) == 3 + 3 + 4  # (1, 0), (0, 1) and (1, 1), but for signs
+
+
+def test_a_walk_goes_over_fractions() -> None:
+    """From 1/7 to 1/8, which is larger, and from there to a number that is much smaller."""
+    claim = "dana/section-4.1-display"
+    caught = {"p": "1/7", "s": "71523/71524"}
+    assert shrunk(caught, _breaking(claim)) == caught
+    found = [
+        one_round(Job(statement_of(claim), 0, number, caught, Late(lambda: 0.0, 1.0))).caught
+        for number in (1, 5)
+    ]
+    assert min(size_of(i) for i in found if i is not None) < 70_000
 
 
 def test_bad_statements_get_a_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -295,10 +354,22 @@ def test_what_exists_is_not_refuted_by_an_instance() -> None:
     assert "says that something exists" in str(run.exception)
 
 
+def test_an_instance_is_refuted_by_itself_alone() -> None:
+    """Example 2.4 has a tensor of rank one: that another tensor has not is no counterexample."""
+    run = CliRunner().invoke(app, ["hunt", "wong/example-2.4", "--seconds", "1"])
+    assert isinstance(run.exception, LemmaxError)
+    assert "its assumptions leave X free" in str(run.exception)
+    caught = hunt(refutable("dana/figure-4-bound"), claim="dana/figure-4-bound", seconds=1)
+    assert caught.instance == shipped.load("dana/figure-4-bound")["instance"]
+    assert _free("given n: integer; assume n == 2 or n == 3; conclude n < 2") == ["n"]
+    circle = "given n: integer; let m = n + 0; assume n == m; conclude n < 2"
+    assert _free(circle) == ["n"]
+
+
 def test_a_size_that_is_begun_again_is_counted_once() -> None:
     asked = Question("given M: matrix; conclude rank(M) <= rows(M)")
     chase = _Chase(asked, "hunted/statement", 0, None, 40, {})
-    chase.enumerate(25, _Late(lambda: 0.0, 1.0))
+    chase.enumerate(25, Late(lambda: 0.0, 1.0))
     done = sum(len(list(instances(asked, n))) for n in range(1, chase.size))
     assert chase.state()["tried"] == done < chase.tried
     assert chase.state()["met"] == done < chase.met

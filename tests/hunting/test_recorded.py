@@ -1,14 +1,18 @@
 """What is recorded of the hunter still stands: its catches break the statements of today."""
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
+import pytest
+
+from lemmax.checker import check
 from lemmax.constructions import shipped
-from lemmax.theory.hunting import size_of
+from lemmax.theory.hunting import hunt, size_of
 from lemmax.theory.hunting.question import Question
 from lemmax.theory.hunting.sharpness import inequalities
-from lemmax.theory.ledger.statements import statement_of
+from lemmax.theory.ledger.statements import refutable, statement_of
 
 RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
 CERTIFIED = "dana/any-dimension"  # breaks only with certified bounds beside it
@@ -48,3 +52,32 @@ def test_bounds_have_the_recorded_gap() -> None:
         if row["instance"] is not None:
             told = Question(bounds[row["bound"]]).ask(row["instance"])
             assert str(told.slack) == row["gap"], row["claim"]
+
+
+@pytest.mark.parametrize(
+    "claim",
+    [
+        "dana/corollary-2",
+        "dana/figure-4-bound",
+        "dana/t-epsilon",
+        "dana/value-map-keeps-rank",
+        "mahdavi/one-hot",
+        "wong/equation-5-diagonal",
+        "wong/equation-9",
+        "wong/threshold-largest",
+    ],
+)
+def test_a_live_hunt_brings_home_what_ships_or_less(claim: str) -> None:
+    """The whole way in seconds, without the record: search, shrink, certify, and the checker."""
+    caught = hunt(refutable(claim), claim=claim, seconds=30, patience=4, clock=time.process_time)
+    assert caught.size is not None
+    assert caught.size <= size_of(shipped.load(claim)["instance"])
+    verdict = check(json.loads(json.dumps(caught.certificate())))
+    assert (verdict.holds, verdict.claim) == (True, claim)
+
+
+def test_a_live_hunt_catches_nothing_that_holds() -> None:
+    caught = hunt(statement_of("lemmax/argmax-rank-one-sharp"), seconds=2, largest=8)
+    assert caught.instance is None
+    assert caught.exhausted == 9
+    assert caught.satisfied == 907

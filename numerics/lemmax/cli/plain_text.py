@@ -13,7 +13,7 @@ _PAIRS: str = r"""
     infty ∞;pm ±;sim ~;cap ∩;cup ∪;emptyset ∅;subseteq ⊆;subset ⊂;setminus ∖;oplus ⊕;otimes ⊗
     wedge ∧;bigwedge ⋀;perp ⊥;langle ⟨;rangle ⟩;lceil ⌈;rceil ⌉;lfloor ⌊;rfloor ⌋;ell ℓ;top ᵀ
     rightharpoonup ⇀;triangle △;mid |;approx ≈;equiv ≡;forall ∀;exists ∃;Rightarrow ⇒
-    iff ⇔;mapsto ↦;partial ∂;nabla ∇;circ ∘;odot ⊙;notin ∉;varnothing ∅
+    iff ⇔;mapsto ↦;partial ∂;nabla ∇;circ ∘;odot ⊙;notin ∉;varnothing ∅;cong ≅;ni ∋
     alpha α;beta β;gamma γ;delta δ;epsilon ε;varepsilon ε;zeta ζ;eta η;theta θ;iota ι;kappa κ
     lambda λ;mu μ;nu ν;xi ξ;pi π;rho ρ;sigma σ;tau τ;phi φ;varphi φ;chi χ;psi ψ;omega ω;Gamma Γ
     Delta Δ;Theta Θ;Lambda Λ;Xi Ξ;Pi Π;Sigma Σ;Phi Φ;Psi Ψ;Omega Ω
@@ -23,15 +23,18 @@ for _pair in _PAIRS.replace("\n", ";").split(";"):
     _name, _, _symbol = _pair.strip().partition(" ")
     _SYMBOLS[_name] = _symbol
 del _SYMBOLS[""]
-_RELATIONS = "→∈≥≤≠⊆⊂⇒⇔↦≈≡~∉⇀"
+_RELATIONS = "→∈≥≤≠⊆⊂⇒⇔↦≈≡~∉⇀≅∋∌"
 _BLACKBOARD = dict(zip("RQCZNFPE", "ℝℚℂℤℕ𝔽ℙ𝔼", strict=True))
 _SUPERSCRIPTS = dict(zip("0123456789+-nTᵀ*", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻ⁿᵀᵀ*", strict=True))
 _SUBSCRIPTS = dict(zip("0123456789+-aeijkmnrstx", "₀₁₂₃₄₅₆₇₈₉₊₋ₐₑᵢⱼₖₘₙᵣₛₜₓ", strict=True))
 _WORDS = frozenset(("operatorname", "mathrm", "text", "textrm", "mathbf", "mathsf", "texttt"))
 _FUNCTIONS = re.compile("min|max|inf|sup|log|ln|exp|det|dim|deg|sin|cos|ker|arg|lim|gcd")
 _SIZES = re.compile("[bB]ig[lr]?|left|right|displaystyle|limits")
-_ACCENTS = {"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "overline": "\u0304"}
-_SPECIAL = {"colon": ": ", "\\": "; ", "|": "‖"}
+_ACCENTS = {
+    **{"tilde": "\u0303", "hat": "\u0302", "bar": "\u0304", "overline": "\u0304"},
+    "not": "\u0338",
+}
+_SPECIAL = {"colon": ": ", "bmod": " mod ", "\\": "; ", "|": "‖"}
 _TOKEN = re.compile(r"\\[A-Za-z]+|\\.|[{}^_]|\s+|.", re.DOTALL)
 _MATHS = re.compile(r"\\\((.*?)\\\)|\\\[(.*?)\\\]|\$([^$]+)\$", re.DOTALL)
 

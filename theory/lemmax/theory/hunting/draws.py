@@ -22,14 +22,18 @@ _RATIONALS = (
     *("1/4", "4/5", "3/5", "-1", "5", "1/10", "51/100", "1/100", "10"),
 )
 _Rows = list[list[int]]
+_CELLS = 400  # of a matrix whose shape is named
 
 
 class Draw:
-    """A source of instances of one statement, the same for the same seed."""
+    """A source of instances of one statement, the same for the same seed or choices."""
 
-    def __init__(self, question: Question, seed: int) -> None:
+    def __init__(self, question: Question, seed: int | random.Random) -> None:
         self.question = question
-        self.random, self.aside = random.Random(seed), random.Random(f"aside {seed}")
+        if isinstance(seed, random.Random):
+            self.random = self.aside = seed
+        else:
+            self.random, self.aside = random.Random(seed), random.Random(f"aside {seed}")
         for name, sort in question.given.items():
             if sort not in _SORTS:
                 raise LemmaxError(f"{name} is of the sort {sort}, which has no generator.")
@@ -48,6 +52,7 @@ class Draw:
         self.only = bool(known)
         self.sizes = known or [self.random.choice((1, 2, 2, 3, 3, 4, 5)) for _ in range(3)]
         drawn = {name: _SORTS[sort](self) for name, sort in self.question.given.items()}
+        self._fit(drawn)
         self._plant(drawn)
         plain = [n for n, sort in self.question.given.items() if sort in ("integer", "rational")]
         for _ in range(40 if plain else 0):  # equations between numbers rarely hold by chance
@@ -58,6 +63,14 @@ class Draw:
                 other = str(self.random.randint(-4, 6)) if whole else self.rational()
                 drawn[name] = other
         return drawn
+
+    def _fit(self, drawn: Instance) -> None:
+        """Give matrices the numbers of rows and columns that an assumption names."""
+        for name in {name: None for name, _, _ in self.question.sides}:
+            wanted = {side: n for other, side, n in self.question.sides if other == name}
+            m, n = wanted.get("rows", len(drawn[name])), wanted.get("columns", len(drawn[name][0]))
+            if (m, n) != (len(drawn[name]), len(drawn[name][0])) and 0 < m * n <= _CELLS:
+                drawn[name] = texts(self.rows(m, n))
 
     def side(self) -> int:
         """A dimension, mostly one of those of this instance."""

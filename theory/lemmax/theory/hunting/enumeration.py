@@ -2,8 +2,9 @@
 
 Entries are rational: an entry p/q in lowest terms weighs |p| + q - 1, so that 2φ(w + 1) numbers
 weigh w > 0 and below each size there are finitely many instances. Where no word of the statement
-sees a permutation of rows and columns, only matrices whose rows and whose columns are in
-lexicographic order are listed: every matrix can be permuted into one.
+sees a permutation of rows, columns or slices, or the names of tokens
+(:mod:`lemmax.theory.hunting.symmetry`), few of those alike are listed: matrices and tensors
+whose lines are in lexicographic order, sequences in order and with the smallest names.
 """
 
 from __future__ import annotations
@@ -16,6 +17,13 @@ from functools import cache
 from typing import Any, Protocol
 
 from lemmax.theory.hunting.question import Instance, Question
+from lemmax.theory.hunting.symmetry import (
+    Symmetry,
+    in_order,
+    least_names,
+    least_tensor,
+    symmetries,
+)
 
 ENUMERATED = (
     *("integer", "rational", "matrix", "tensor", "field", "database", "associations", "sequences"),
@@ -33,8 +41,9 @@ def enumerable(question: Question) -> bool:
 
 
 def instances(question: Question, size: int) -> Iterator[Instance]:
-    """Every instance of that size whose shapes satisfy the assumptions, up to permutations.
+    """Every instance of that size whose shapes satisfy the assumptions, up to symmetry.
 
+    An instance that is not listed is alike one of that size or, renamed, of a smaller one.
     Numbers are chosen first, then shapes, which assumptions about shapes prune, then entries.
 
     >>> asked = Question("given M: matrix; assume 2 * rows(M) == columns(M); conclude rank(M) < 1")
@@ -46,13 +55,13 @@ def instances(question: Question, size: int) -> Iterator[Instance]:
 
 def steps(question: Question, size: int) -> Iterator[Instance | None]:
     """The same, with a None for every shape that an assumption refuses: the price of looking."""
-    plain = ("integer", "rational", "field")
+    plain, alike = ("integer", "rational", "field"), symmetries(question)
     names = sorted(question.given, key=lambda name: question.given[name] not in plain)
     for skeletons in _shapes(question, size, names, {}):
         if skeletons is None:
             yield None
             continue
-        for values in _together([skeletons[n] for n in question.given], question.permutable):
+        for values in _together([(skeletons[n], alike.get(n)) for n in question.given]):
             yield dict(zip(question.given, values, strict=True))
 
 
@@ -73,13 +82,16 @@ def _shapes(
                 yield None
 
 
-def _together(skeletons: Sequence[_Skeleton], ordered: bool) -> Iterator[tuple[Any, ...]]:
+def _together(
+    skeletons: Sequence[tuple[_Skeleton, Symmetry | None]],
+) -> Iterator[tuple[Any, ...]]:
     """The product of what they can be filled with, without keeping it."""
     if not skeletons:
         yield ()
         return
-    for first in skeletons[0].filled(ordered):
-        for rest in _together(skeletons[1:], ordered):
+    skeleton, symmetry = skeletons[0]
+    for first in skeleton.filled(symmetry):
+        for rest in _together(skeletons[1:]):
             yield (first, *rest)
 
 
@@ -94,7 +106,7 @@ class _Skeleton(Protocol):
 
     def plain(self) -> Any: ...
 
-    def filled(self, ordered: bool) -> Iterable[Any]: ...
+    def filled(self, symmetry: Symmetry | None) -> Iterable[Any]: ...
 
 
 class _Plain:
@@ -106,7 +118,7 @@ class _Plain:
     def plain(self) -> Any:
         return self.value
 
-    def filled(self, ordered: bool) -> list[Any]:
+    def filled(self, symmetry: Symmetry | None) -> list[Any]:
         return [self.value]
 
 
@@ -120,15 +132,16 @@ class _Cells:
         zero = [["0"] * self.shape[-1] for _ in range(self.shape[-2])]
         return zero if len(self.shape) == 2 else [zero] * self.shape[0]
 
-    def filled(self, ordered: bool) -> Iterator[Any]:
+    def filled(self, symmetry: Symmetry | None) -> Iterator[Any]:
         if len(self.shape) == 2:
-            for table in _tables(*self.shape, self.weight, ordered):
+            for table in _tables(*self.shape, self.weight, symmetry == "lines"):
                 yield [[str(x) for x in row] for row in table]
             return
         slices, m, n = self.shape
         for table in _tables(slices * m, n, self.weight, False):
-            rows = [[str(x) for x in row] for row in table]
-            yield [rows[i * m : (i + 1) * m] for i in range(slices)]
+            cube = [table[i * m : (i + 1) * m] for i in range(slices)]
+            if least_tensor(cube, symmetry):
+                yield [[[str(x) for x in row] for row in M] for M in cube]
 
 
 class _Sequences:
@@ -140,10 +153,16 @@ class _Sequences:
     def plain(self) -> Any:
         return self._written([(i,) + (0,) * (self.length - 1) for i in range(self.count)])
 
-    def filled(self, ordered: bool) -> Iterator[Any]:
+    def filled(self, symmetry: Symmetry | None) -> Iterator[Any]:
         for numbers in _weights(self.count * self.length, self.weight):
             rows = [numbers[i * self.length : (i + 1) * self.length] for i in range(self.count)]
-            if len({row[: self.length - self.targets] for row in rows}) == self.count:
+            asked = [row[: self.length - self.targets] for row in rows]
+            if symmetry is not None:
+                goals = [row[-1] for row in rows] if self.targets else [0]
+                tokens = list(itertools.chain.from_iterable(asked))
+                if not (in_order(asked) and least_names(tokens) and least_names(goals)):
+                    continue
+            if len(set(asked)) == self.count:
                 yield self._written(rows)
 
     def _written(self, rows: Sequence[tuple[int, ...]]) -> Any:
@@ -161,7 +180,7 @@ class _Facts:
     def plain(self) -> Any:
         return {"facts": [[f"t{i}", "t", "t"] for i in range(self.count)]}
 
-    def filled(self, ordered: bool) -> Iterator[Any]:
+    def filled(self, symmetry: Symmetry | None) -> Iterator[Any]:
         for names in _growing(3 * self.count):
             facts = [[f"t{i}" for i in names[j : j + 3]] for j in range(0, len(names), 3)]
             if len({(k, q) for k, q, _ in facts}) == self.count:
@@ -234,7 +253,7 @@ def _tables(m: int, n: int, weight: int, ordered: bool) -> Iterator[tuple[_Row, 
     """All m × n matrices of a weight; ordered: rows and columns do not decrease."""
     for spread in _weights(m, weight):
         for table in _stacked(n, spread, ordered):
-            if not ordered or all(a <= b for a, b in itertools.pairwise(zip(*table, strict=True))):
+            if not ordered or in_order(list(zip(*table, strict=True))):
                 yield table
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import math
-import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ProcessPoolExecutor
@@ -21,15 +20,14 @@ from lemmax.theory.files import regular_bytes, write_text
 from lemmax.theory.hunting.draws import Draw
 from lemmax.theory.hunting.enumeration import enumerable, steps
 from lemmax.theory.hunting.outcomes import UNNAMED, Hunt
-from lemmax.theory.hunting.question import Instance, Question, Told
-from lemmax.theory.hunting.shrinking import neighbour, shrunk
+from lemmax.theory.hunting.question import Instance, Question
+from lemmax.theory.hunting.rounds import MET, Job, Late, Tight, one_round, tighter
+from lemmax.theory.hunting.shrinking import shrunk
 from lemmax.theory.hunting.sizes import size_of
 from lemmax.theory.hunting.solving import solved
 
 Prover: TypeAlias = Callable[[Question, Instance], list[Certificate]]
-_ROUND = 120  # draws of a round, and then steps of a walk
 _CHUNK = 400  # enumerated instances between two rounds
-_MET = ("holds", "breaks")  # answers about instances that satisfy the assumptions
 _VERSION = 2  # of the state of a hunt
 
 
@@ -72,10 +70,10 @@ def hunt(
         raise LemmaxError("A hunt needs a positive number of seconds.")
     hunted = _Chase(question, claim, seed, largest, patience, _restored(state, text, seed))
     start, told = clock(), 0.0
-    hunted.solve(_Late(clock, start + seconds))
+    hunted.solve(Late(clock, start + seconds))
     pool = ProcessPoolExecutor(workers) if workers > 1 else None
     try:
-        late = _Late(clock, start + seconds)
+        late = Late(clock, start + seconds)
         while (passed := clock() - start) < seconds and not hunted.done(late):
             if until is not None and hunted.tight is not None and hunted.tight[0] <= until:
                 break
@@ -116,7 +114,7 @@ class _Chase:
         self.evidence: list[Certificate] = [Certificate(c) for c in known.get("evidence", ())]
         self.tried, self.met = int(known.get("tried", 0)), int(known.get("met", 0))
         self.counts: list[_Count] = [_Count(*c) for c in known.get("counts", ())]  # by size
-        self.tight: _Tight | None = None
+        self.tight: Tight | None = None
         if known.get("tight") is not None:
             self.tight = Fraction(known["gap"]), size_of(known["tight"]), known["tight"]
         self.rounds, self.idle = int(known.get("rounds", 0)), 0
@@ -133,13 +131,13 @@ class _Chase:
         """Whether nothing smaller can be found: every smaller instance was looked at."""
         return self.best is not None and self.enumerable and self.size >= size_of(self.best)
 
-    def done(self, late: _Late) -> bool:
+    def done(self, late: Late) -> bool:
         """Nothing smaller can be found, or what is left to look at would take too long."""
         if self.best is None:
             return self.enumerable and self.largest is not None and self.size > self.largest
         return self.least or (self.idle >= self.patience and not self._affordable(late))
 
-    def _affordable(self, late: _Late) -> bool:
+    def _affordable(self, late: Late) -> bool:
         """Whether the sizes below the catch can be finished in time, if they go on to grow so."""
         assert self.best is not None
         if not self.enumerable:
@@ -153,13 +151,13 @@ class _Chase:
         price = self.spent / max(1, self.asked)
         return (wanted - self.begun.steps) * price < late.end - late.clock()
 
-    def solve(self, late: _Late) -> None:
+    def solve(self, late: Late) -> None:
         """Begin with what z3 guesses, if the statement is about plain numbers."""
         guess = None if self.best is not None else solved(self.question)
         if guess is not None and self.question.ask(guess).answer == "breaks":
             self.best = shrunk(guess, lambda i: self.question.ask(i).answer == "breaks", late)
 
-    def enumerate(self, count: int, late: _Late) -> None:
+    def enumerate(self, count: int, late: Late) -> None:
         """Look at the next instances in the order of their size."""
         begun = late.clock()
         for _ in range(count if self.enumerable else 0):
@@ -184,8 +182,8 @@ class _Chase:
         told = self.question.ask(instance)
         self.begun = self.begun.and_one(told.answer)
         self.tried += 1
-        self.met += told.answer in _MET
-        self.tight = _tighter(self.tight, told, instance)
+        self.met += told.answer in MET
+        self.tight = tighter(self.tight, told, instance)
         if told.answer == "breaks":
             self.best, self.evidence = instance, []  # sizes increase: nothing is smaller
 
@@ -194,15 +192,15 @@ class _Chase:
         pool: ProcessPoolExecutor | None,
         workers: int,
         evidence: Prover | None,
-        late: _Late,
+        late: Late,
     ) -> None:
-        """One round of random draws and a walk, or one in each process."""
+        """One round, or one in each process."""
         if self.done(late) or (self.best is not None and self.idle >= self.patience):
             return
         text = self.question.statement.text
         numbers = range(self.rounds, self.rounds + (workers if pool else 1))
-        jobs = [(text, self.seed, number, self.best, late) for number in numbers]
-        results = list(pool.map(_round, jobs)) if pool else [_round(jobs[0], self.question)]
+        jobs = [Job(text, self.seed, number, self.best, late) for number in numbers]
+        results = list(pool.map(one_round, jobs)) if pool else [one_round(jobs[0], self.question)]
         self.rounds += len(jobs)
         self.idle += 1
         for hit, undecided, tight, tried, met in results:
@@ -214,7 +212,7 @@ class _Chase:
             elif undecided is not None and evidence is not None:
                 self._prove(undecided, evidence, late)
 
-    def _prove(self, instance: Instance, evidence: Prover, late: _Late) -> None:
+    def _prove(self, instance: Instance, evidence: Prover, late: Late) -> None:
         """Ask again about an open instance, with certified bounds, and make it smaller."""
 
         def proved(other: Instance) -> bool:
@@ -287,92 +285,8 @@ class _Count:
 
     def and_one(self, answer: str) -> _Count:
         looked = self.looked + (answer != "refused")
-        met, undecided = self.met + (answer in _MET), self.open + (answer == "open")
+        met, undecided = self.met + (answer in MET), self.open + (answer == "open")
         return _Count(self.steps + 1, looked, met, undecided)
-
-
-@dataclass(frozen=True)
-class _Late:
-    """Whether the time is over; it can be sent to another process."""
-
-    clock: Callable[[], float]
-    end: float
-
-    def __call__(self) -> bool:
-        return self.clock() >= self.end
-
-
-def _polished(
-    asked: Question, caught: Instance, source: random.Random, late: _Late
-) -> tuple[Instance | None, int]:
-    """A smaller catch near one that was caught: walk among catches, up a little, then down.
-
-    And how many of those on the walk satisfied the assumptions.
-    """
-    here, met = caught, 0
-    for _ in range(_ROUND):
-        other = neighbour(here, source)
-        if late():
-            break
-        if size_of(other) <= size_of(caught) + 3:
-            answer = asked.ask(other).answer
-            met += answer in _MET
-            here = other if answer == "breaks" else here
-    least = shrunk(here, lambda i: asked.ask(i).answer == "breaks", late)
-    return (least if size_of(least) < size_of(caught) else None), met
-
-
-_Tight: TypeAlias = tuple[Fraction, int, Instance]
-"""A gap, and the smallest instance with it after its size."""
-
-
-def _tighter(known: _Tight | None, told: Told, instance: Instance) -> _Tight | None:
-    """The one of two with the smaller gap, and then the smaller size."""
-    if told.slack is None or (known is not None and told.slack > known[0]):
-        return known
-    other = told.slack, size_of(instance), instance
-    return other if known is None or other[:2] < known[:2] else known
-
-
-def _round(
-    job: tuple[str, int, int, Instance | None, _Late], question: Question | None = None
-) -> tuple[Instance | None, Instance | None, _Tight | None, int, int]:
-    """Draws, then a walk from the instance whose conclusion was nearest to failing.
-
-    What broke the statement, made smaller; else the last draw that stayed open; where the
-    conclusion was nearest to failing; how many were tried, and satisfied the assumptions.
-    """
-    text, seed, number, caught, late = job
-    asked = question or Question(text)
-    draw = Draw(asked, seed * 1_000_003 + number)
-    source = random.Random(f"{seed} {number}")
-    if caught is not None and number % 3 == 1:
-        least, met = _polished(asked, caught, source, late)
-        return least, None, None, _ROUND, met
-    met = 0
-    tight: _Tight | None = None
-    start: Instance | None = None
-    undecided: Instance | None = None
-    for tried in range(1, 2 * _ROUND + 1):
-        walking = tried > _ROUND
-        if (walking and start is None) or late():
-            return None, undecided, tight, tried - 1, met
-        known = tight[2] if tight is not None else start
-        like = caught if number % 3 else None
-        instance = neighbour(known, source) if walking and known else draw.instance(like)
-        told = asked.ask(instance)
-        met += told.answer in _MET
-        if told.answer == "breaks" and (caught is None or size_of(instance) < size_of(caught)):
-            least = shrunk(instance, lambda i: asked.ask(i).answer == "breaks", late)
-            return least, None, tight, tried, met
-        if told.answer == "open" and not walking:
-            undecided = instance
-        if told.answer == "holds":
-            start = instance
-            if walking and tight is not None and told.slack == tight[0]:
-                tight = tight[0], tight[1], instance  # walk on at equal height
-            tight = _tighter(tight, told, instance)
-    return None, undecided, tight, 2 * _ROUND, met
 
 
 def _restored(state: Path | None, text: str, seed: int) -> Mapping[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import difflib
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,13 +29,6 @@ _SHAPES = {
     *("rows", "columns", "slices", "slice_rows", "slice_columns", "count", "length", "outcomes"),
     *("min", "max", "even", "heads", "tokens", "d_model", "d_qk", "d_vo", "examples"),
     *("context_length", "dimension", "head_count", "head_dimension", "log_odds"),
-}
-# Words of one matrix that row and column permutations leave as they are, or carry along.
-_UNMOVED = {
-    *("rank", "max_entry", "min_entry", "max_abs", "entry_sum", "rows", "columns", "row_gap"),
-    *("argmax", "threshold", "above", "softmax", "most_distinct", "positive_entries"),
-    *("min", "max", "log", "log_odds", "iff", "implies", "row_rays", "distinct_rows", "unit_rows"),
-    *("gram", "softmax_rank"),
 }
 
 
@@ -75,37 +69,22 @@ class Question:
         """Every word of the statement."""
         return frozenset(
             node.func.id
-            for tree in self._trees
+            for tree in self.trees
             for node in ast.walk(tree)
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)
         )
 
     @property
-    def _trees(self) -> list[ast.expr]:
+    def trees(self) -> list[ast.expr]:
+        """What is defined, assumed and concluded."""
         return [*(tree for _, tree in self.statement.clauses), self.statement.conclusion]
-
-    @cached_property
-    def permutable(self) -> bool:
-        """Whether rows and columns of the one given matrix may be permuted: no word sees that.
-
-        A Gram matrix is permuted by rows alone, so it must not be added to another matrix.
-        """
-        written = any(isinstance(n, ast.List) for tree in self._trees for n in ast.walk(tree))
-        one = list(self.given.values()).count("matrix") == 1
-        added = any(
-            isinstance(n, ast.BinOp) and isinstance(n.op, (ast.Add, ast.Sub))
-            for tree in self._trees
-            for n in ast.walk(tree)
-        )
-        mixed = "gram" in self.words and added
-        return one and not written and not mixed and self.words <= _UNMOVED
 
     @cached_property
     def literals(self) -> list[str]:
         """Texts of the statement, such as those of facts("a f x, b f y")."""
         return [
             node.value
-            for tree in self._trees
+            for tree in self.trees
             for node in ast.walk(tree)
             if isinstance(node, ast.Constant) and isinstance(node.value, str)
         ]
@@ -125,6 +104,16 @@ class Question:
             )
             and not defined & _names(tree)
         ]
+
+    @cached_property
+    def sides(self) -> list[tuple[str, str, int]]:
+        """Numbers of rows and columns that an assumption names: rows(M) == 5 is M, rows, 5."""
+        found = []
+        for _, tree in self._shapely:
+            said = re.fullmatch(r"(rows|columns)\((\w+)\) == (\d+)", ast.unparse(tree))
+            if said is not None:
+                found.append((said[2], said[1], int(said[3])))
+        return found
 
     @property
     def conclusions(self) -> list[ast.expr]:

@@ -8,12 +8,14 @@ import math
 import random
 from collections.abc import Callable, Iterator, Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from lemmax.theory.hunting.question import Instance
 from lemmax.theory.hunting.sizes import size_of
 
 _Path = tuple[Any, ...]
+_SHORT = 3  # entries of a row that takes the place of another, and how large they are
 
 
 def shrunk(
@@ -53,6 +55,7 @@ def smaller(instance: Instance) -> Iterator[Instance]:
     for path, text in leaves(instance):
         for other in _simpler(text):
             yield changed(instance, path, other)
+    yield from _other_rows(instance)
 
 
 def leaves(value: Any, path: _Path = ()) -> Iterator[tuple[_Path, str]]:
@@ -90,8 +93,15 @@ def neighbour(instance: Instance, draw: random.Random) -> Instance:
             break
         path, text = draw.choice(places)
         step = draw.choice((-1, 1, -1, 1, -2, 2))
-        other = draw.choice((str(Fraction(text) + step), "0", draw.choice(places)[1]))
-        instance = changed(instance, path, other)
+        x = Fraction(text)
+        near = [str(x + step), "0", draw.choice(places)[1]]
+        if x.denominator > 1:  # the next fraction with the same distance from 0, or from 1
+            q = max(2, x.denominator + step)
+            near += [
+                str(Fraction(x.numerator, q)),
+                str(Fraction(x.numerator - x.denominator + q, q)),
+            ]
+        instance = changed(instance, path, draw.choice(near))
     return instance
 
 
@@ -101,7 +111,7 @@ def _simpler(text: str) -> Iterator[str]:
     tried = {Fraction(0), Fraction(1), Fraction(-1), Fraction(round(x)), x / 2, -x}
     tried |= {x - 1, x + 1, Fraction(1, 2), Fraction(int(x / 2)), x.limit_denominator(9)}
     p, q = x.numerator, x.denominator
-    lower = {q - 1, q // 2, q * 9 // 10} - {0}
+    lower = {q - 1, q // 2, *(q - q // part for part in (10, 100, 1000))} - {0, q}
     tried |= {Fraction(y, z) for z in lower for y in (p, p - q + z)}  # as near to 0, or to 1
     tried |= {Fraction(int(x * 9 / 10))}
     for y in sorted(tried, key=size_of):
@@ -151,6 +161,24 @@ def _divided(instance: Instance) -> Iterator[Instance]:
                 if common > 1 and all(x.denominator == 1 for x in entries):
                     cut = [[str(Fraction(x) / common) for x in row] for row in M]
                     yield {**instance, name: [cut[i] if i in rows else r for i, r in enumerate(M)]}
+
+
+def _other_rows(instance: Instance) -> Iterator[Instance]:
+    """With another row of small integers in the place of one: where no single number can change."""
+    for name, M in instance.items():
+        if _is_matrix(M) and 1 < len(M[0]) <= _SHORT:
+            for i, row in enumerate(M):
+                for other in _short_rows(len(row)):
+                    if size_of(other) >= size_of(row):
+                        break
+                    yield {**instance, name: [*M[:i], list(other), *M[i + 1 :]]}
+
+
+@cache
+def _short_rows(length: int) -> list[tuple[str, ...]]:
+    """Integer vectors, the smaller ones first."""
+    rows = itertools.product(range(-_SHORT, _SHORT + 1), repeat=length)
+    return sorted((tuple(map(str, row)) for row in rows), key=size_of)
 
 
 def _is_integer(text: str) -> bool:
@@ -239,12 +267,33 @@ def _fewer_tokens(instance: Instance) -> Iterator[Instance]:
     for name, L in _tagged(instance, "layer"):
         for i, token in enumerate(L["tokens"]):
             if token not in used and len(L["tokens"]) > 1:
-                new = {
-                    "tokens": L["tokens"][:i] + L["tokens"][i + 1 :],
-                    "W_E": _without(L["W_E"], 0, i),
-                    "W_U": _without(L["W_U"], 1, i),
-                }
-                yield {**instance, name: {"layer": {**L, **new}}}
+                yield {**instance, name: {"layer": _without_token(L, i)}}
+    yield from _merged_tokens(instance)
+
+
+def _merged_tokens(instance: Instance) -> Iterator[Instance]:
+    """Two keys, two queries or two values become one, in the facts and in each layer."""
+    databases, layers = (list(_tagged(instance, tag)) for tag in ("facts", "layer"))
+    roles = [sorted({fact[i] for _, D in databases for fact in D}) for i in range(3)]
+    pairs = [pair for role in roles for pair in itertools.permutations(role, 2)]
+    for kept, gone in pairs if layers else ():
+        if all({kept, gone} <= set(L["tokens"]) for _, L in layers):
+            other = dict(instance)
+            for name, D in databases:
+                new = [[kept if token == gone else token for token in fact] for fact in D]
+                other[name] = {"facts": [f for i, f in enumerate(new) if f not in new[:i]]}
+            for name, L in layers:
+                other[name] = {"layer": _without_token(L, L["tokens"].index(gone))}
+            yield other
+
+
+def _without_token(L: Mapping[str, Any], i: int) -> dict[str, Any]:
+    return {
+        **L,
+        "tokens": L["tokens"][:i] + L["tokens"][i + 1 :],
+        "W_E": _without(L["W_E"], 0, i),
+        "W_U": _without(L["W_U"], 1, i),
+    }
 
 
 def _fewer_heads(instance: Instance) -> Iterator[Instance]:
