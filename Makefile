@@ -13,7 +13,7 @@ READER := rapidocr-onnxruntime==1.4.4
 EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
   --recheck tests docs/proofs --ignore=tests/training
 
-.PHONY: verify ledger proofs coqchk test tests lint style mypy pyright docs system clean release lowest pythons
+.PHONY: verify ledger proofs coqchk test tests lint style mypy pyright docs system clean release lowest pythons mutants
 
 # Compares with the ledger in the repository and changes no file of it.
 verify: .venv/evidence
@@ -103,6 +103,13 @@ pythons:
 	  && build/$$python/bin/python -m pytest -q -p no:cacheprovider -n 2 \
 	    -k "proposition or theorem or lemma" || exit 1; \
 	done
+
+# Mutants of the checker, and a sample of those of what keeps the ledger: hours. It goes on where it was.
+mutants: .venv/dev
+	$(BIN)/python -m pip install -q -c constraints.txt -e '.[mutants]'
+	$(BIN)/python -m benchmarks.mutants checker
+	$(BIN)/python -m benchmarks.mutants keeping --most 2300
+	$(BIN)/python -m benchmarks.mutants record
 
 clean:
 	rm -rf .venv build dist docs/_build docs/claims docs/reference

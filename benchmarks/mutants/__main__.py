@@ -1,0 +1,91 @@
+"""Mutants of the checker and of what keeps the ledger: `python -m benchmarks.mutants checker`.
+
+A line per mutant is appended to build/mutants/ROOM.jsonl; what is there is not run again, so a run
+that was ended goes on. `python -m benchmarks.mutants record` writes what was found into
+benchmarks/results/mutants.jsonl.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a mutant of a loop is Python, not machine code
+
+from benchmarks.mutants.generated import ROOT, Mutant, drawn, mutants_in
+from benchmarks.mutants.record import RESULTS, record, table
+from benchmarks.mutants.rooms import ROOMS
+from benchmarks.mutants.served import Server, serve
+
+BUILD = ROOT / "build" / "mutants"
+KEPT = BUILD / "generated"
+
+
+def lines_of(path: Path) -> list[dict[str, Any]]:
+    if not path.exists():
+        return []
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def run(name: str, seed: int, budget: float, jobs: int, again: bool, most: int) -> int:
+    """Run the mutants of a room that were not run yet; with ``again`` those that survived."""
+    room, results = ROOMS[name], BUILD / f"{name}.jsonl"
+    latest = {(line["path"], line["digest"]): line["result"] for line in lines_of(results)}
+
+    def wanted() -> Iterator[Mutant]:
+        known = [
+            mutant
+            for mutant in drawn(mutants_in(list(room.targets), KEPT), seed)
+            if not mutant.words
+        ]
+        for mutant in known[: most or None]:
+            before = latest.get(mutant.key)
+            todo = before in ("survived", "uncovered") if again else before is None
+            if todo:
+                yield mutant
+
+    def write(line: dict[str, Any]) -> None:
+        with open(results, "a", encoding="utf-8") as stream:
+            stream.write(json.dumps(line) + "\n")
+
+    known = BUILD / f"{name}-coverage.jsonl"
+    server = Server(list(room.targets), known, wanted, write, budget, jobs)
+    return serve(server, list(room.tests))
+
+
+def recorded() -> None:
+    """Write the record from the results of all runs."""
+    generated, lines = {}, list[dict[str, Any]]()
+    for name, room in ROOMS.items():
+        lines += lines_of(BUILD / f"{name}.jsonl")
+        for mutant in mutants_in(list(room.targets), KEPT):
+            every, words, digests = generated.get(mutant.path, (0, 0, set[str]()))
+            digests.add(mutant.digest)
+            generated[mutant.path] = (every + 1, words + mutant.words, digests)
+    told = (json.dumps(line, ensure_ascii=False) + "\n" for line in record(lines, generated))
+    RESULTS.write_text("".join(told), encoding="utf-8")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
+    parser.add_argument("room", choices=[*ROOMS, "record"])
+    parser.add_argument("--seed", type=int, default=2026)
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--budget", type=float, default=2.0, help="seconds of tests per mutant")
+    parser.add_argument("--again", action="store_true", help="run what survived again")
+    parser.add_argument("--most", type=int, default=0, help="of the drawn order; 0 for all")
+    given = parser.parse_args()
+    if given.room == "record":
+        recorded()
+        print(table())
+        return 0
+    return run(given.room, given.seed, given.budget, given.jobs, given.again, given.most)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,210 @@
+"""The record of mutants: what was found, a line per file, and tables of it.
+
+Only this module is needed to read the record; it needs neither mutmut nor coverage.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import tomllib
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+HERE = Path(__file__).resolve().parent
+RESULTS = HERE.parent / "results" / "mutants.jsonl"
+EQUIVALENT = HERE / "equivalent.toml"
+COUNTED = ("killed", "timeout")  # a mutant that does not end is found as well
+SHOWN = 200  # letters of a place, at most
+LEFT = ("survived", "uncovered")
+
+
+@dataclass(frozen=True)
+class Counts:
+    """Mutants of one file or of many."""
+
+    mutants: int  # that could have been run
+    words: int  # of messages, not run
+    killed: int
+    timeout: int
+    survived: int
+    uncovered: int
+    equivalent: int  # of those that survived or that no test covers
+    unrunnable: int = 0
+
+    @property
+    def ran(self) -> int:
+        return self.killed + self.timeout + self.survived + self.uncovered
+
+    @property
+    def found(self) -> int:
+        return self.killed + self.timeout
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(*(a + b for a, b in zip(self.numbers(), other.numbers(), strict=True)))
+
+    def numbers(self) -> tuple[int, ...]:
+        return (
+            self.mutants,
+            self.words,
+            self.killed,
+            self.timeout,
+            self.survived,
+            self.uncovered,
+            self.equivalent,
+            self.unrunnable,
+        )
+
+
+def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
+    """Wilson's interval for a share of a sample: at 95 % for the z that is given.
+
+    >>> low, high = wilson(90, 100)
+    >>> round(low, 3), round(high, 3)
+    (0.826, 0.945)
+    """
+    if not of:
+        return 0.0, 1.0
+    share, spread = found / of, z * z / of
+    middle = share + spread / 2
+    half = z * math.sqrt(share * (1 - share) / of + spread / (4 * of))
+    return (middle - half) / (1 + spread), (middle + half) / (1 + spread)
+
+
+def equivalents(path: Path = EQUIVALENT) -> dict[str, str]:
+    """Why a mutant means the same as the function it was made from, by its digest."""
+    tables = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
+    return {digest: table["why"] for table in tables for digest in table["digests"]}
+
+
+def record(
+    lines: Iterable[dict[str, Any]], generated: dict[str, tuple[int, int, set[str]]]
+) -> list[dict[str, Any]]:
+    """A line per file from the lines of runs: the last result of each mutant that still exists.
+
+    ``generated`` has, for each file, how many mutants it has, how many of them are words, and the
+    digests of all.
+    """
+    latest: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
+    for line in lines:
+        if line["digest"] in generated.get(line["path"], (0, 0, set()))[2]:
+            latest[line["path"]][line["digest"]] = line
+    found = []
+    for path, (mutants, words, _) in sorted(generated.items()):
+        results = list(latest[path].values())
+        counts = {
+            result: sum(line["result"] == result for line in results)
+            for result in ("killed", "timeout", "unrunnable")
+        }
+        left = sorted(
+            (line for line in results if line["result"] in LEFT),
+            key=lambda line: (line["line"], line["digest"]),
+        )
+        names = ("function", "line", "was", "now", "digest", "result")
+        found.append(
+            {
+                "path": path,
+                "mutants": mutants - words,
+                "words": words,
+                **counts,
+                "left": [{name: line[name] for name in names} for line in left],
+            }
+        )
+    return found
+
+
+def read(path: Path = RESULTS) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def counts(line: dict[str, Any], known: dict[str, str]) -> Counts:
+    """The counts of one file."""
+    left = line["left"]
+    return Counts(
+        line["mutants"],
+        line["words"],
+        line["killed"],
+        line["timeout"],
+        sum(each["result"] == "survived" for each in left),
+        sum(each["result"] == "uncovered" for each in left),
+        sum(each["digest"] in known for each in left),
+        line["unrunnable"],
+    )
+
+
+def folder_of(path: str) -> str:
+    """The room that a file of the record belongs to."""
+    parts = path.split("/")
+    return "/".join(parts[2:4]) if parts[2] == "theory" else parts[2]
+
+
+def rooms(lines: list[dict[str, Any]], known: dict[str, str]) -> dict[str, Counts]:
+    """The counts of each folder that was mutated."""
+    found: dict[str, Counts] = {}
+    for line in lines:
+        folder, more = folder_of(line["path"]), counts(line, known)
+        found[folder] = found[folder] + more if folder in found else more
+    return found
+
+
+def table(path: Path = RESULTS, why: Path = EQUIVALENT) -> str:
+    """The record as a table in Markdown."""
+    known = equivalents(why)
+    told = [
+        "| folder | mutants | run | killed | without end | survived | no test | the same | found |"
+    ]
+    told.append("|---|---|---|---|---|---|---|---|---|")
+    for folder, each in rooms(read(path), known).items():
+        told.append("| " + " | ".join((folder, *cells(each))) + " |")
+    return "\n".join(told)
+
+
+def cells(each: Counts) -> tuple[str, ...]:
+    """What the table says of one folder; a share of a sample has its interval."""
+    numbers = (each.mutants, each.ran, each.killed, each.timeout, each.survived, each.uncovered)
+    of = each.ran - each.equivalent
+    share = f"{each.found / of:.1%}" if of else "–"
+    if each.ran + each.unrunnable < each.mutants:
+        low, high = wilson(each.found, of)
+        share += f" ({low:.1%} to {high:.1%})"
+    return (*(f"{number:,}" for number in numbers), str(each.equivalent), share)
+
+
+def said(path: Path = RESULTS, why: Path = EQUIVALENT) -> str:
+    """What the table leaves open, in sentences."""
+    every = rooms(read(path), equivalents(why))
+    told = []
+    for name, each in every.items():
+        if each.ran + each.unrunnable < each.mutants:
+            told.append(f"{each.ran:,} of {each.mutants:,} in {name}")
+    sampled = "Run were, in an order drawn by a seed, " + "; ".join(told) + "." if told else ""
+    words = sum(each.words for each in every.values())
+    return (
+        f"{sampled} An interval is Wilson's, at 95 %, for all mutants of the folder. A share is of "
+        "the mutants that were run without those shown to mean the same "
+        f"(`benchmarks/mutants/equivalent.toml`). {words:,} more change only words. What survived "
+        "is listed in `benchmarks/results/mutants.jsonl`."
+    ).strip()
+
+
+def listed(path: Path = RESULTS, why: Path = EQUIVALENT, folder: str = "checker") -> str:
+    """The mutants of a folder that no test found and that are not shown to be the same."""
+    known = equivalents(why)
+    told = ["| place | was | is | |", "|---|---|---|---|"]
+    for line in read(path):
+        if folder_of(line["path"]) == folder:
+            for each in line["left"]:
+                if each["digest"] not in known:
+                    place = line["path"].partition("/lemmax/")[2] + f":{each['line']}"
+                    was, now = (code(each[name]) for name in ("was", "now"))
+                    told.append(f"| {place} | {was} | {now} | {each['result']} |")
+    return "\n".join(told)
+
+
+def code(text: str) -> str:
+    """A text as code in a cell of a table."""
+    marks = "``" if "`" in text else "`"
+    return f"{marks}{text.replace('|', chr(92) + '|')}{marks}"
