@@ -162,11 +162,11 @@ def picture(result: TensorRank) -> list[str]:
     """
     decomposition = result.decomposition
     keys, queries, _ = result.names or tuple(tuple(range(n)) for n in result.array.shape)
-    letters = len(decomposition.terms) + len(decomposition.families)
+    letters = len(decomposition.terms) + sum(len(f.written) for f in decomposition.families)
     if result.real is not None or len(keys) > _ROWS or len(queries) > _COLUMNS or letters > 26:
         return []
     factors: list[Sequence[Sequence[object]]] = [*decomposition.terms]
-    factors += [family.factors for family in decomposition.families]
+    factors += [term for family in decomposition.families for term in family.written]
     cells = [
         [
             "".join(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence
 
-from lemmax.theory.tensors.decompositions import Decomposition, Vector
+from lemmax.theory.tensors.decompositions import Bundle, Decomposition, Residues, Vector
 
 Names = Sequence[Hashable]
 
@@ -40,17 +40,18 @@ def in_words(decomposition: Decomposition, names: Sequence[Names]) -> list[str]:
         for u, v, w in decomposition.terms
     ]
     for family in decomposition.families:
-        parts = []
-        for vector, labels in zip(family.factors, names, strict=True):
-            used = [
-                (str(x).replace("x", "θ"), str(name))
-                for x, name in zip(vector, labels, strict=True)
-                if x
-            ]
-            parts.append("(" + " + ".join(n if x == "1" else f"({x})·{n}" for x, n in used) + ")")
         modulus = str(family.modulus).replace("x", "θ")
-        lines.append(
-            f"{parts[0]} × {parts[1]} → {parts[2]}, "
-            f"one term for each of the {len(family)} roots of {modulus}"
-        )
+        many = f"one term for each of the {len(family)} roots of {modulus}"
+        where = f"at one root θ of {modulus}" if isinstance(family, Bundle) else many
+        for term in family.written:
+            left, right, third = map(_in_a_root, term, names)
+            lines.append(f"{left} × {right} → {third}, {where}")
     return lines
+
+
+def _in_a_root(vector: Residues, names: Names) -> str:
+    """A vector of residues as a sum in θ."""
+    used = [
+        (str(x).replace("x", "θ"), str(name)) for x, name in zip(vector, names, strict=True) if x
+    ]
+    return "(" + " + ".join(n if x == "1" else f"({x})·{n}" for x, n in used) + ")"
