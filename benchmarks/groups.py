@@ -53,9 +53,8 @@ def obstacle(result: TensorRank) -> str:
     reasons = []
     parts = components(algebra.parts) or ()
     if any(part.squares is not None for part in parts):
-        reasons.append(
-            "quaternions, 7 terms by the bound: 8 are used if both squares are -1, else 12"
-        )
+        known = "8" if result.field == "R" else "8 if both squares are -1, else 12,"
+        reasons.append(f"quaternions: {known} terms are used; 7 by the bound")
     if any(part.degree == 3 for part in parts):
         reasons.append(
             "3 × 3 matrices: 23 terms are used; 17 by the theorem, of which 15 is proved"
