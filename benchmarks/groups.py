@@ -13,9 +13,12 @@ import time
 from pathlib import Path
 from typing import Any
 
+from flint import fmpq_poly
+
 from lemmax.checker import check
 from lemmax.constructions import compile_database
 from lemmax.theory import Database, tensor_rank
+from lemmax.theory.numbers.linear import real_roots
 from lemmax.theory.tensors.algebras.components import components
 from lemmax.theory.tensors.algebras.groups import ABELIAN, OTHERS, quaternions, truncated
 from lemmax.theory.tensors.algebras.structure import structure
@@ -50,16 +53,21 @@ def obstacle(result: TensorRank) -> str:
     reasons = []
     parts = components(algebra.parts) or ()
     if any(part.squares is not None for part in parts):
-        reasons.append(
-            "quaternions, 7 terms by the bound: 8 are used if both squares are -1, else 12"
-        )
+        known = "8" if result.field == "R" else "8 if both squares are -1, else 12,"
+        reasons.append(f"quaternions: {known} terms are used; 7 by the bound")
     if any(part.degree == 3 for part in parts):
         reasons.append(
             "3 × 3 matrices: 23 terms are used; 17 by the theorem, of which 15 is proved"
         )
-    if result.field != "C" and any(part.degree > 1 and part.modulus.degree() > 1 for part in parts):
+    if any(part.degree > 1 and not _splits(part.modulus, result.field) for part in parts):
         reasons.append("2 × 2 matrices over a field: its products are multiplied out")
     return "; ".join(reasons)
+
+
+def _splits(modulus: fmpq_poly, field: Field) -> bool:
+    """Whether a centre is a sum of copies of the field: all roots of its modulus are there."""
+    d = modulus.degree()
+    return d == 1 or field == "C" or (field == "R" and real_roots(modulus) == d)
 
 
 def row(kind: str, name: str, T: Array, field: Field) -> dict[str, Any]:

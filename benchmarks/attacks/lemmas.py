@@ -12,6 +12,7 @@ import copy
 import json
 import random
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
@@ -154,10 +155,10 @@ _SMALL = (*map(cyclic, range(1, 6)), truncated(2), truncated(3), matrix_product(
 
 
 @cache
-def product(seed: int) -> tuple[Certificate, int, int] | None:
+def product(seed: int, rooted: bool = False) -> tuple[Certificate, int, int] | None:
     """Algebras side by side in another basis, with the honest certificate; None if it has none."""
     rng = random.Random(f"product {seed}")
-    parts = [rng.choice([*_FIELDS, *_SMALL])]
+    parts = [quaternions() if rooted else rng.choice([*_FIELDS, *_SMALL])]
     while rng.random() < 0.6 and sum(map(len, parts)) < _LARGEST:
         parts.append(rng.choice([*_FIELDS, *_SMALL[:7]]))
     parts = parts if sum(map(len, parts)) <= _LARGEST else parts[:1]
@@ -174,7 +175,7 @@ def product(seed: int) -> tuple[Certificate, int, int] | None:
             B[i] += rng.choice([1, -1]) * B[j]
     inverse = np.array(fmpz_mat(B.tolist()).inv().tolist(), dtype=object)
     T = np.einsum("ai,bj,ijk,kc->abc", B, B, T, np.vectorize(int, otypes=[object])(inverse))
-    field: Any = rng.choice("QRC")
+    field: Any = "C" if rooted else rng.choice("QRC")
     found = structure(T.astype(np.int64)) if n > 1 else None
     bound = None if found is None else algebra_bound(found, field)
     terms = None if found is None else algebra_terms(found, field)
@@ -235,6 +236,44 @@ def changed_algebra(rng: random.Random, step: Step) -> None:
         one["polynomial"][0] = str(int(one["polynomial"][0]) + rng.choice([-1, 1]))
 
 
+def at_a_root(rng: random.Random) -> tuple[Certificate, bool]:
+    """Terms at one root of a polynomial, of an algebra with quaternions; and if that is false.
+
+    Over C the bound and the number of terms agree, so no sum of fewer terms is right. False ones
+    have one term less, two made one, another polynomial or other entries; honest ones are left.
+    """
+    made = None
+    while made is None:
+        made = product(rng.randrange(40), rooted=True)
+    base, R = json.loads(json.dumps(made[0])), made[2]
+    false = rng.random() < 0.8
+    if not false:
+        return {**base, "lower": R, "upper": R}, False
+    bundle = rng.choice([family for family in base["families"] if "terms" in family])
+    terms = bundle["terms"]
+    gone = terms.pop(rng.randrange(len(terms)))
+    for _ in range(rng.randint(0, 3)):
+        change = rng.choice(["join", "entry", "modulus", "root", "double"])
+        one = rng.choice(terms)
+        mode = rng.randrange(3)
+        if change == "join":  # what two terms share is put together
+            one[mode] = [
+                [str(Fraction(x) + Fraction(y)) for x, y in zip(p, q, strict=True)]
+                for p, q in zip(one[mode], gone[mode], strict=True)
+            ]
+        elif change == "entry":
+            rng.choice(one[mode])[rng.randrange(2)] = rng.choice(["0", "1", "-1", "1/2", "2"])
+        elif change == "modulus":
+            bundle["modulus"] = rng.choice([["-1", "0", "1"], ["0", "0", "1"], ["4", "0", "1"]])
+        elif change == "root":
+            bundle["modulus"] = ["0", "1"]
+            bundle["terms"] = [[[[x[0]] for x in v] for v in term] for term in terms]
+            break
+        else:
+            one[mode] = [[str(2 * Fraction(x)) for x in p] for p in one[mode]]
+    return {**base, "lower": R - 1, "upper": R - 1}, True
+
+
 def forged(
     rng: random.Random,
     planted: Callable[[random.Random], tuple[Certificate, int, int]],
@@ -251,3 +290,13 @@ def forged(
         base["terms"].append([["0"] * n for n in base["tensor"]["shape"]])
     lower = R + 1 if false else min(proved, R)  # more than R would be a false theorem
     return {**base, "lower": lower, "upper": R + false}, false
+
+
+def joint_steps(rng: random.Random) -> tuple[Certificate, bool]:
+    """R + 1 by substitution in two modes at once, where R terms are planted."""
+    return forged(rng, joint, changed_joint)
+
+
+def algebras(rng: random.Random) -> tuple[Certificate, bool]:
+    """R + 1 by the parts of an algebra with R terms."""
+    return forged(rng, algebra, changed_algebra)

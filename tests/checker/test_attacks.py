@@ -17,6 +17,8 @@ from benchmarks import random_transformers
 
 from lemmax import checker
 from lemmax.checker import arithmetic, bounds, enclosures
+from lemmax.checker.kinds import tensor_rank
+from lemmax.checker.steps import Step
 
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "attack_checker.py"
 
@@ -66,6 +68,7 @@ def test_a_lie_is_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> 
         ("forged algebras", bounds.algebras, "is_irreducible", lambda *_: True),
         ("forged algebras", bounds.algebras, "lost", lambda *_: 0),
         ("forged algebras", bounds.algebras, "roots_of", lambda f: (0, len(f) - 1)),
+        ("forged terms at a root", tensor_rank, "check_zero", lambda *_: Step(True, "a lie")),
     ],
 )
 def test_false_steps_reach_every_condition_of_their_lemma(

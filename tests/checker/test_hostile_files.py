@@ -387,6 +387,26 @@ def a_long_chain_of_polynomials() -> Certificate:
 
 
 @hostile
+def terms_at_a_root_of_large_degree() -> Certificate:
+    degree, a = 60, 40
+    vector = [[str(7**i % 1_000_003) for i in range(degree)]] * a
+    family = {"modulus": ["1"] * (degree + 1), "terms": [[vector] * 3] * 2}
+    certificate = tensor_rank([a, a, a], [], FLAT)
+    return {**certificate, "families": [family], "upper": 2}
+
+
+@hostile
+def terms_at_a_root_with_many_denominators() -> Certificate:
+    """Every term has denominators of its own, so that the sum is long."""
+    terms = [
+        [[[f"1/{10**3900 + 3 * r + 2 * mode + 1}", "1"]] * 3 for mode in range(3)]
+        for r in range(25)
+    ]
+    certificate = tensor_rank([3, 3, 3], [], FLAT)
+    return {**certificate, "families": [{"modulus": ["1", "0", "1"], "terms": terms}], "upper": 25}
+
+
+@hostile
 def a_large_prime_without_roots() -> Certificate:
     step = {
         "lemma": "eigenvalue",

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -22,6 +23,9 @@ from lemmax.strategies import databases
 from lemmax.theory import Database, tensor_rank
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.tensors.algebras.structure import alder_strassen
+from lemmax.theory.tensors.decompositions import Decomposition
+from lemmax.theory.tensors.descriptions import sharing
+from lemmax.theory.tensors.examples import of_table
 from lemmax.theory.tensors.files import decomposition_texts, read_decomposition, write_decomposition
 
 FACTS = """name,born_in,lives_in
@@ -108,6 +112,44 @@ def test_reasons_are_sentences() -> None:
     told = " ".join(rank_view.explained(tensor_rank(figure_1())))
     assert "some of the" in told
     assert "some the" not in told
+
+
+def test_the_corner_of_a_large_table_is_drawn() -> None:
+    """40 keys and 12 queries: 16 and 10 are drawn, and the others are counted."""
+    facts = [(f"k{k}", f"q{q}", (k * q) % 3) for k in range(40) for q in range(12)]
+    result = tensor_rank(Database.from_triples(facts))
+    lines = rank_view.picture(result)
+    assert len(lines) == 2 + 16 + 1
+    assert lines[-1] == "(24 keys and 2 queries more)"
+    assert all(len(line.split()) == 11 for line in lines[2:-1])
+    letters = {x for line in lines[2:-1] for cell in line.split()[1:] for x in cell}
+    assert len(letters - {"."}) <= result.upper
+
+
+def told(table: list[str]) -> str:
+    result = tensor_rank(of_table(table))
+    return "\n".join(sharing(result.decomposition, result.array, ("abcdef", "fghi", "xyzw")))
+
+
+def test_facts_that_share_a_term_are_named() -> None:
+    assert told(["01", "12", "20"]).startswith("Which facts share a term: ")
+    assert told(["0.", ".1"]) == "Which facts share a term: none, each of the 2 has one of its own."
+    words = told(["00", "00", ".1"])
+    assert "4 of the 5 facts; 1 fact has a term of its own" in words
+    assert "at 4 of them: a f, a g, b f, b g." in words
+    assert "meet" not in words
+    assert "and 2 more." in told(["00", "00", "00"])
+
+
+def test_where_terms_meet_is_told_with_the_cells_that_cancel() -> None:
+    """Each of two terms covers all four cells: at one of them, without a fact, they cancel."""
+    one, two = fmpq(1), fmpq(2)
+    terms = (((one, one), (one, one), (one,)), ((one, two), (one, two), (fmpq(-1, 4),)))
+    shown = Decomposition((2, 2, 1), terms)
+    array = np.array([[[3], [2]], [[2], [0]]])
+    text = "\n".join(sharing(shown, array, ("ab", "fg", "x")))
+    assert "Where terms meet, at 4 cells," in text
+    assert "at 1 cell without a fact they cancel." in text
 
 
 def test_every_rule_of_the_checker_has_a_reason_in_words() -> None:

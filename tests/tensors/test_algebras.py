@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from benchmarks import groups
 from flint import fmpq_mat, fmpz_mat, fmpz_poly
 
 from lemmax.checker import NotACertificate, check
@@ -23,7 +24,7 @@ from lemmax.theory.tensors.algebras.structure import alder_strassen, structure
 from lemmax.theory.tensors.arrays import Array
 from lemmax.theory.tensors.below.algebras import algebra_bound
 from lemmax.theory.tensors.below.flattenings import flattening_bound
-from lemmax.theory.tensors.examples import matrix_product
+from lemmax.theory.tensors.examples import cyclic, matrix_product
 from lemmax.theory.tensors.fields import Field
 from lemmax.theory.tensors.ranks import TensorRank
 
@@ -323,3 +324,47 @@ def test_recorded_ranks_are_what_the_parts_give_today() -> None:
                 assert (bound.value, len(terms)) == (row["lower"], row["upper"])
                 seen += 1
     assert seen >= 30
+
+
+def recorded_rows(kind: str) -> list[dict[str, Any]]:
+    path = Path(__file__).parents[2] / "benchmarks" / "results" / "groups.json"
+    rows = json.loads(path.read_text(encoding="utf-8"))["rows"]
+    return [row for row in rows if row["kind"] == kind]
+
+
+@pytest.mark.parametrize("n", range(17, 32))
+def test_recorded_ranks_of_larger_cyclic_groups_are_established_again(n: int) -> None:
+    """Z_n has a part over Q for each divisor, over R for each pair of conjugate characters."""
+    rows = [row for row in recorded_rows("cyclic") if row["table"] == f"Z{n}"]
+    assert [row["field"] for row in rows] == [*FIELDS]
+    divisors = sum(n % d == 0 for d in range(1, n + 1))
+    results = [tensor_rank(cyclic(n), field) for field in FIELDS]
+    assert check(results[n % 3].certificate()).holds  # one field each, for R takes seconds
+    found = [result.rank for result in results]
+    assert found == [2 * n - divisors, 2 * n - (n // 2 + 1), n]
+    assert [(row["lower"], row["upper"]) for row in rows] == [(r, r) for r in found]
+
+
+def test_all_cyclic_groups_up_to_31_are_recorded() -> None:
+    named = {row["table"] for row in (*recorded_rows("cyclic"), *recorded_rows("abelian"))}
+    assert named >= {f"Z{n}" for n in range(2, 32)}
+
+
+def obstacles(name: str, field: Field) -> str:
+    parts = structure(OTHERS[name])
+    assert parts is not None
+    T = OTHERS[name]
+    flat = flattening_bound(T, 0)
+    terms = algebra_terms(parts, field)
+    assert terms is not None
+    return groups.obstacle(TensorRank(T, field, flat, terms))
+
+
+def test_what_keeps_a_rank_open_is_true_of_the_field() -> None:
+    """Q16 has 2 × 2 matrices over Q(√2): over R these are two pairs of matrices, 7 terms each."""
+    multiplied_out = "2 × 2 matrices over a field"
+    assert multiplied_out in obstacles("Q16", "Q")
+    assert multiplied_out not in obstacles("Q16", "R")
+    assert "quaternions" in obstacles("Q16", "R")
+    assert multiplied_out in obstacles("SD16", "R")  # over Q(√-2), which is not real
+    assert multiplied_out in obstacles("D8", "Q")

@@ -5,14 +5,15 @@ And without algebra: what the number counts, which facts share a term, why there
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from string import ascii_lowercase
+from collections.abc import Iterator
+from string import ascii_letters
 from typing import Any
 
 from rich.console import Console
 from rich.text import Text
 
 from lemmax.theory.shown import counted
+from lemmax.theory.tensors.descriptions import places, sharing
 from lemmax.theory.tensors.ranks import TensorRank
 
 _TERMS = 40
@@ -133,6 +134,9 @@ def explained(result: TensorRank) -> Iterator[str]:
     What it means: the table of 4 facts is a sum of 2 terms. A term gives each key, each query and \
 each value a weight, and adds the product of the three weights to the cell; facts that share a \
 term are not stored one by one.
+    Which facts share a term: 4 of the 4 facts. The widest term is at 4 of them: 0 0, 0 1, 1 0, 1 1.
+    Where terms meet, at 4 cells, the value is the sum of what they add: what one has too much \
+another takes away.
     Why not fewer than 2: written out as one long row each, the keys are 2 rows of which none is a \
 sum of multiples of the others, and a term can make only one of them new.
     """
@@ -143,6 +147,9 @@ sum of multiples of the others, and a term can make only one of them new.
         "weight, and adds the product of the three weights to the cell; facts that share a term "
         "are not stored one by one."
     )
+    if result.real is None:
+        names = result.names or tuple(tuple(range(n)) for n in result.array.shape)
+        yield from sharing(result.decomposition, result.array, names)
     reasons: dict[str, str] = {}
     for gain, step in zip(result.bound.gains, result.bound.steps, strict=True):
         what = _MODES[step["mode"]] if "mode" in step else "the slices"
@@ -213,25 +220,21 @@ def _by_proof(result: TensorRank) -> str | None:
 
 
 def picture(result: TensorRank) -> list[str]:
-    """The table with a letter for each term at the cells that it adds to; empty if it is large.
+    """The table with a letter for each term at the cells that it adds to.
 
-    Terms that belong together, one for each root of a polynomial, have one letter.
+    Terms that belong together, one for each root of a polynomial, have one letter. Of a large table
+    the upper left corner is drawn, and nothing where more terms meet there than there are letters.
     """
-    decomposition = result.decomposition
     keys, queries, _ = result.names or tuple(tuple(range(n)) for n in result.array.shape)
-    letters = len(decomposition.terms) + len(decomposition.families)
-    if result.real is not None or len(keys) > _ROWS or len(queries) > _COLUMNS or letters > 26:
+    hidden = (len(keys) - _ROWS, "key", "keys"), (len(queries) - _COLUMNS, "query", "queries")
+    keys, queries = keys[:_ROWS], queries[:_COLUMNS]
+    corner = [cells[:_ROWS, :_COLUMNS] for cells in places(result.decomposition)]
+    corner = [cells for cells in corner if cells.any()]
+    if result.real is not None or len(corner) > len(ascii_letters):
         return []
-    factors: list[Sequence[Sequence[object]]] = [*decomposition.terms]
-    factors += [family.factors for family in decomposition.families]
     cells = [
         [
-            "".join(
-                letter
-                for letter, (u, v, _) in zip(ascii_lowercase, factors, strict=False)
-                if u[i] and v[j]
-            )
-            or "."
+            "".join(x for x, at in zip(ascii_letters, corner, strict=False) if at[i, j]) or "."
             for j in range(len(queries))
         ]
         for i in range(len(keys))
@@ -246,4 +249,6 @@ def picture(result: TensorRank) -> list[str]:
         ).rstrip()
         for name, row in zip(["", *names], [heads, *cells], strict=True)
     ]
+    more = " and ".join(counted(n, one, many) for n, one, many in hidden if n > 0)
+    lines += [f"({more} more)"] if more else []
     return ["Which terms each cell is made of:", *lines]

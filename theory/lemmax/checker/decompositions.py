@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 
 from .arithmetic import bits_of, cleared, height, least_common_multiple
-from .limits import keep, spend
+from .limits import keep, room, spend
 from .polynomials import Polynomial, monic, multiply, power_sums, reduce_modulo, residue_class
-from .reading import fields
+from .reading import fields, items
 from .steps import Step
 from .tensors import Cube, Integral, by_mode, length_of, sizes
 
 Family = tuple[Polynomial, list[list[Polynomial]]]
+Bundle = tuple[Polynomial, list[list[list[Polynomial]]]]
 Rest = Cube[Fraction]
 
 
@@ -23,6 +24,58 @@ def family(value: object, T: Integral, where: str) -> Family:
     modulus = monic(data["modulus"], f"{where}.modulus")
     parts = by_mode(data["factors"], T, where)
     return modulus, [[residue_class(x, modulus, where) for x in part] for part in parts]
+
+
+def bundle(value: object, T: Integral, where: str) -> Bundle:
+    """Terms a(θ)⊗b(θ)⊗c(θ) at one root θ of the monic modulus, whichever it is."""
+    data = fields(value, where, "modulus terms")
+    modulus = monic(data["modulus"], f"{where}.modulus")
+    terms = [by_mode(term, T, where) for term in items(data["terms"], where)]
+    return modulus, [
+        [[residue_class(x, modulus, where) for x in part] for part in term] for term in terms
+    ]
+
+
+def without_bundle(rest: Rest, given: Bundle) -> tuple[Rest, bool]:
+    """What is left minus the sum of a bundle, and whether that sum is rational.
+
+    Each of its entries is a residue modulo the modulus. Where the residues are constants they are
+    the entries at any root, and nothing else is used of it: the modulus may be reducible.
+    """
+    modulus, terms = given
+    n, (a, b, c) = len(modulus) - 1, sizes(rest)
+    spend("The families", 4 * a * b * c * n)
+    keep("The families", 3 * a * b * c * n)
+    total, longest = [[[Fraction(0)] * (c * n) for _ in range(b)] for _ in range(a)], 1
+    for first, second, third in terms:
+        powers = [list(third)]  # the third factor times 1, θ, θ², ...
+        while len(powers) < n:
+            powers.append([reduce_modulo([Fraction(0), *z], modulus) for z in powers[-1]])
+        bits = max(height(z) for shifted in powers for z in shifted)
+        for (i, f), (j, g) in itertools.product(enumerate(first), enumerate(second)):
+            if any(f) and any(g):
+                fg = reduce_modulo(multiply(f, g), modulus)
+                row = total[i][j]
+                # denominators multiply where numbers are added, so lengths add up
+                product = height(fg) + bits
+                long = height(row) + n * product
+                longest = max(longest, long)
+                spend("The families", 30 * n * n * c, long, product)
+                room("The families", 2 * a * b * c * n, longest)
+                for x, shifted in zip(fg, powers, strict=True):
+                    if x:
+                        for place, y in enumerate(itertools.chain.from_iterable(shifted)):
+                            row[place] += x * y
+    rational = not any(any(row[m::n]) for part in total for row in part for m in range(1, n))
+    spend("The families", 30 * a * b * c, longest, max(height(row) for p in rest for row in p))
+    left = [
+        [
+            [x - y for x, y in zip(row, sums[::n], strict=True)]
+            for row, sums in zip(p, q, strict=True)
+        ]
+        for p, q in zip(rest, total, strict=True)
+    ]
+    return left, rational
 
 
 def remainder(

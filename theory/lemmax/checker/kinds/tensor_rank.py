@@ -6,7 +6,7 @@ from typing import Any
 
 from ..balls import check_ball
 from ..bounds import RULES
-from ..decompositions import check_zero, family, remainder
+from ..decompositions import Bundle, Family, bundle, check_zero, family, remainder, without_bundle
 from ..limits import keep, refuse, released, spend
 from ..polynomials import roots_of
 from ..reading import choice, fields, integer, items, variant
@@ -30,25 +30,35 @@ def check(data: Mapping[str, Any]) -> Iterator[Step]:
     terms = [
         vectors(term, T, f"terms[{i}]") for i, term in enumerate(items(data["terms"], "terms", 0))
     ]
-    families = [
-        family(value, T, f"families[{i}]")
-        for i, value in enumerate(items(data["families"], "families", 0))
-    ]
+    families: dict[str, Family] = {}
+    bundles: dict[str, Bundle] = {}
+    for i, value in enumerate(items(data["families"], "families", 0)):
+        where = f"families[{i}]"
+        if isinstance(value, Mapping) and "terms" in value:
+            bundles[where] = bundle(value, T, where)
+        else:
+            families[where] = family(value, T, where)
     proof = items(data["proof"], "proof")
     ball = fields(data["ball"], "ball", "maps centre free radius") if "ball" in data else None
-    length = len(terms) + sum(len(modulus) - 1 for modulus, _ in families)
+    length = len(terms) + sum(len(modulus) - 1 for modulus, _ in families.values())
+    length += sum(len(some) for _, some in bundles.values())
     length += len(items(ball["centre"], "ball.centre")) if ball else 0
     if length != upper:
         yield Step(False, f"R <= {upper}: the decomposition has {length} terms")
-    for i, (modulus, _) in enumerate(families):
+    for name, (modulus, _) in (families | bundles).items():
         if field == "Q":
-            yield Step(False, f"families[{i}] is irrational, and the field is Q")
+            yield Step(False, f"{name} is irrational, and the field is Q")
         elif field == "R":
             real, distinct = roots_of(modulus)
-            if not real == distinct == len(modulus) - 1:
-                yield Step(False, f"families[{i}]: {real} of {len(modulus) - 1} roots are real")
+            all_real = real == distinct == len(modulus) - 1
+            if not (all_real if name in families else real):
+                yield Step(False, f"{name}: {real} of {len(modulus) - 1} roots are real")
     with released():
-        rest = remainder(T, scale, terms, families)
+        rest = remainder(T, scale, terms, list(families.values()))
+        for name, some in bundles.items():
+            rest, rational = without_bundle(rest, some)
+            if not rational:
+                yield Step(False, f"{name}: the sum of the terms is not rational")
         if ball is None:
             yield check_zero(rest, length)
         elif field == "Q":

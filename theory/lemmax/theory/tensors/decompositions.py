@@ -2,7 +2,9 @@
 
 A :class:`Decomposition` holds rational terms a⊗b⊗c and families: for a monic polynomial f over Q
 the deg f conjugate terms a(θ)⊗b(θ)⊗c(θ), θ a root of f, whose entries are residues modulo f. The
-sum of a family is rational, for it is a trace; over R a family needs all roots of f real.
+sum of a family is rational, for it is a trace; over R a family needs all roots of f real. A bundle
+has several such terms at one root only, which need not be conjugate, and a rational sum; over R it
+needs one real root.
 """
 
 from __future__ import annotations
@@ -14,7 +16,7 @@ from typing import Any, TypeAlias
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_mat
 
 from lemmax.theory.certificates import writing as certificates
-from lemmax.theory.errors import ShapeError
+from lemmax.theory.errors import LemmaxError, ShapeError
 from lemmax.theory.latex import Typeset, aligned, latex_matrix, latex_number
 from lemmax.theory.sympified import symbolic_polynomial, symbolic_vector
 from lemmax.theory.tensors.arrays import Array
@@ -22,6 +24,9 @@ from lemmax.theory.tensors.arrays import Array
 Vector: TypeAlias = tuple[fmpq, ...]
 Term: TypeAlias = tuple[Vector, Vector, Vector]
 Shape: TypeAlias = tuple[int, int, int]
+Residues: TypeAlias = tuple[fmpq_poly, ...]
+Factors: TypeAlias = tuple[Residues, Residues, Residues]
+"""A term with residues for entries."""
 
 _ZERO = fmpq(0)
 _TERMS = _ENTRIES = 9  # that a display shows, of terms and of a vector
@@ -32,10 +37,25 @@ class Family:
     """The terms a(θ)⊗b(θ)⊗c(θ) for the roots θ of a monic polynomial, the modulus."""
 
     modulus: fmpq_poly
-    factors: tuple[tuple[fmpq_poly, ...], tuple[fmpq_poly, ...], tuple[fmpq_poly, ...]]
+    factors: Factors
 
     def __len__(self) -> int:
         return int(self.modulus.degree())
+
+    @property
+    def written(self) -> tuple[Factors, ...]:
+        """The terms that stand for all: one, at every root."""
+        return (self.factors,)
+
+    def changed(self, change: Callable[[Factors], Factors]) -> Family:
+        """The family with other factors."""
+        return Family(self.modulus, change(self.factors))
+
+    def certificate_fields(self) -> dict[str, Any]:
+        """An entry of the field ``families`` of a certificate."""
+        n = len(self)
+        factors = [[_coefficients(p, n) for p in v] for v in self.factors]
+        return {"modulus": _coefficients(self.modulus, n + 1), "factors": factors}
 
     def tensor(self) -> list[list[list[fmpq]]]:
         """The sum over all roots, entry by entry a trace."""
@@ -63,6 +83,62 @@ class Family:
             u, v, w = (Matrix([symbolic_polynomial(p, root) for p in f]) for f in self.factors)
             terms.append((u, v, w))
         return tuple(terms)
+
+
+class IrrationalSum(LemmaxError):
+    """Terms at one root of a polynomial whose sum depends on the root."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Terms a(θ)⊗b(θ)⊗c(θ) at one root θ of a monic polynomial, with a rational sum.
+
+    >>> i, one = fmpq_poly([0, 1]), fmpq_poly([1])
+    >>> Bundle(fmpq_poly([1, 0, 1]), (((i,), (i,), (one,)),)).tensor()  # i · i
+    [[[-1]]]
+    """
+
+    modulus: fmpq_poly
+    written: tuple[Factors, ...]
+
+    def __len__(self) -> int:
+        return len(self.written)
+
+    def changed(self, change: Callable[[Factors], Factors]) -> Bundle:
+        """The bundle with other factors of every term."""
+        return Bundle(self.modulus, tuple(map(change, self.written)))
+
+    def tensor(self) -> list[list[list[fmpq]]]:
+        """The sum; :class:`IrrationalSum` if an entry is no constant."""
+        a, b, c = map(len, self.written[0])
+        total = [[[fmpq_poly([])] * c for _ in range(b)] for _ in range(a)]
+        for u, v, w in self.written:
+            for part, x in zip(total, u, strict=True):
+                for j, y in enumerate(v):
+                    if xy := x * y % self.modulus:
+                        part[j] = [s + xy * z for s, z in zip(part[j], w, strict=True)]
+        whole = [[[x % self.modulus for x in row] for row in part] for part in total]
+        if any(x.degree() > 0 for part in whole for row in part for x in row):
+            raise IrrationalSum("The terms at a root of a polynomial have no rational sum.")
+        return [[[x[0] for x in row] for row in part] for part in whole]
+
+    def to_sympy(self) -> tuple[tuple[Any, Any, Any], ...]:
+        """Three column vectors per term, at sympy's first root, which is real if one is."""
+        from sympy import Matrix, Poly, Symbol, rootof
+
+        x = Symbol("x")
+        root = rootof(Poly(symbolic_polynomial(self.modulus, x), x), 0)
+        made = []
+        for term in self.written:
+            u, v, w = (Matrix([symbolic_polynomial(p, root) for p in f]) for f in term)
+            made.append((u, v, w))
+        return tuple(made)
+
+    def certificate_fields(self) -> dict[str, Any]:
+        """An entry of the field ``families`` of a certificate."""
+        n = int(self.modulus.degree())
+        terms = [[[_coefficients(p, n) for p in v] for v in term] for term in self.written]
+        return {"modulus": _coefficients(self.modulus, n + 1), "terms": terms}
 
 
 def rationalised(family: Family) -> list[Term]:
@@ -124,7 +200,7 @@ class Decomposition(Typeset):
 
     shape: Shape
     terms: tuple[Term, ...] = ()
-    families: tuple[Family, ...] = ()
+    families: tuple[Family | Bundle, ...] = ()
 
     def __len__(self) -> int:
         return len(self.terms) + sum(map(len, self.families))
@@ -210,7 +286,7 @@ class Decomposition(Typeset):
         return Decomposition(
             shape,
             tuple(replace(term, vector) for term in self.terms),
-            tuple(Family(f.modulus, replace(f.factors, polynomials)) for f in self.families),
+            tuple(f.changed(lambda parts: replace(parts, polynomials)) for f in self.families),
         )
 
     def permuted(self, order: Sequence[int]) -> Decomposition:
@@ -222,7 +298,7 @@ class Decomposition(Typeset):
         return Decomposition(
             reorder(self.shape),
             tuple(map(reorder, self.terms)),
-            tuple(Family(f.modulus, reorder(f.factors)) for f in self.families),
+            tuple(f.changed(reorder) for f in self.families),
         )
 
     def formula(self) -> str:
@@ -234,8 +310,11 @@ class Decomposition(Typeset):
         """
         shown = [_product([_column(map(latex_number, v)) for v in term]) for term in self.terms]
         for family in self.families:
-            vectors = [_column(map(_polynomial, v)) for v in family.factors]
-            shown.append(rf"\sum_{{{_polynomial(family.modulus)} = 0}} {_product(vectors)}")
+            at = rf"{_polynomial(family.modulus)} = 0"
+            for term in family.written:
+                product = _product([_column(map(_polynomial, v)) for v in term])
+                one = isinstance(family, Bundle)
+                shown.append(rf"[{product}]_{{{at}}}" if one else rf"\sum_{{{at}}} {product}")
         if len(shown) > _TERMS:
             left = len(shown) - _TERMS
             shown = [*shown[:_TERMS], rf"\text{{{left} more terms}}"]
@@ -258,13 +337,7 @@ class Decomposition(Typeset):
         """The fields ``terms`` and ``families`` of a tensor-rank certificate."""
         return {
             "terms": [[[certificates.number(x) for x in v] for v in term] for term in self.terms],
-            "families": [
-                {
-                    "modulus": _coefficients(f.modulus, len(f) + 1),
-                    "factors": [[_coefficients(p, len(f)) for p in v] for v in f.factors],
-                }
-                for f in self.families
-            ],
+            "families": [family.certificate_fields() for family in self.families],
         }
 
 

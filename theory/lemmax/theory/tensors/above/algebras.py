@@ -4,7 +4,7 @@ A field of degree d takes d conjugate terms over C, 2d - 1 rational ones, and ov
 real root and three for each pair of complex ones. Two by two matrices over a field take seven times
 as many, quaternions eight or twelve times, three by three matrices 23 times. These are as few as
 the bound of Alder and Strassen allows, except for matrices over fields that do not split, for
-quaternions and for larger matrices.
+quaternions over Q and R, and for larger matrices.
 """
 
 from __future__ import annotations
@@ -14,11 +14,13 @@ from collections.abc import Iterator, Sequence
 from flint import fmpq, fmpq_mat, fmpq_poly
 
 from lemmax.theory.numbers.linear import real_roots
+from lemmax.theory.tensors.above.quaternions import at_a_root
 from lemmax.theory.tensors.above.schemes import MATRICES, Form, quaternions
 from lemmax.theory.tensors.algebras.components import Component, Residues, components
 from lemmax.theory.tensors.algebras.structure import Semisimple, Structure
 from lemmax.theory.tensors.algebras.tables import Algebra
 from lemmax.theory.tensors.decompositions import (
+    Bundle,
     Decomposition,
     Family,
     Shape,
@@ -51,8 +53,12 @@ def _of_parts(parts: Semisimple, field: Field) -> Decomposition | None:
     if split is None:
         return None
     terms: list[Term] = []
-    families: list[Family] = []
+    families: list[Family | Bundle] = []
     for part in split:
+        bundle = at_a_root(part, field)
+        if bundle is not None:
+            families.append(bundle)
+            continue
         for family in _products(part):
             for item in over_field(family, field):
                 if isinstance(item, Family):
