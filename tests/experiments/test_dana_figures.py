@@ -247,3 +247,22 @@ def test_the_recipe_of_the_text_counts_as_a_setting(text: float, verdict: str) -
     assert line.verdict == "reproduced"
     assert "dana-text, d_h = 10" in line.sentence
     assert faster.verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "answer"),
+    [
+        (lambda H: 0.1 + H / 30, "so the rates are why"),
+        (lambda H: (H / 25) ** 2, "so the rates are not why"),
+        (lambda H: 0.1 + H / 40 + 0.1 * (H == 11), "which leaves open whether the rates are why"),
+    ],
+)
+def test_the_ablation_of_the_rates_says_what_it_shows(
+    accuracy: Callable[[int], float], answer: str
+) -> None:
+    jobs = appendix.RATE.jobs("paper")
+    ablated = [Row(j, 1, 0.0, 0.0, {}, accuracy(getattr(j.config, "H", 0))) for j in jobs]
+    rows = {study.name: recorded(study)[1] for study in (curves.HEADS, fig1.HEADS_SHARED)}
+    told = fig1.judge_heads({**rows, appendix.RATE.name: ablated})[0]
+    assert answer in told.sentence
+    assert "rates" not in fig1.judge_heads(rows)[0].sentence

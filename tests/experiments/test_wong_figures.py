@@ -102,6 +102,21 @@ def test_accuracies_that_fall_with_the_bound_are_not_a_reproduction() -> None:
     assert verdicts["wong/figure-3a-most"] == "not-reproduced"
 
 
+def test_large_databases_are_asked_of_each_recipe() -> None:
+    """One pair of the slow recipe carries its answer: without it the other recipe is not enough."""
+    tables = {s.name: recorded(s)[1] for s in (trained_pairs.GUESS, trained_pairs.SLOW)}
+    slow = trained_pairs.SLOW.name
+
+    def verdict(rows: dict[str, Sequence[Row]]) -> object:
+        some, _ = fig3.judge_large({n: trained_pairs.Table(r) for n, r in rows.items()})
+        assert set(some.asked) == set(tables)
+        return some.verdict
+
+    assert verdict({**tables}) == "reproduced"
+    missed = [replace(row, accuracy=min(row.accuracy, 0.99)) for row in tables[slow]]
+    assert verdict({**tables, slow: missed}) is None
+
+
 def test_noise_decides_nothing_about_figure_4() -> None:
     random = np.random.default_rng(1)
     verdicts = _verdicts("wong-fig4", lambda rows: _changed(rows, random.random(len(rows))))

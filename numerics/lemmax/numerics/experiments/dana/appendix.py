@@ -11,6 +11,10 @@ with the same limits, as under the code's recipe, and its verdict follows from a
 :mod:`lemmax.numerics.experiments.criteria`. Figure 1(a) says that growth in H is linear for a fixed
 d_h, so at each d_h the curve below saturation must be straight by the limits of
 :func:`lemmax.numerics.experiments.criteria.straight`.
+
+By the text's recipe it is not, and ``RATE`` asks why: the sizes below saturation, twice, with the
+learning rates of the code and all else as in the text. Fixed before it was trained: the rate is why
+iff the interval of the curvature then lies within those limits, and is not why iff it lies outside.
 """
 
 from __future__ import annotations
@@ -24,6 +28,15 @@ TEXT = recipe("dana-text")
 TWICE = 2  # the text trains each model twice
 HEADS = Study(  # three repetitions more than were planned: see above
     "dana-text-heads", TEXT, repeated([as_coded(N, 10, 10, H) for H in HEAD_COUNTS], 1, 5)
+)
+RATE = Study(  # the ablation of the sweep over H
+    "dana-text-rate",
+    TEXT.changed(
+        name="dana-text-rate",
+        **{name: getattr(RECIPE, name) for name in ("learning_rate", "schedule")},
+        **{name: getattr(RECIPE, name) for name in ("start_factor", "end_factor")},
+    ),
+    repeated([as_coded(N, 10, 10, H) for H in (1, 6, 11, 16, 21)], 1, TWICE),
 )
 HEAD_DIMENSION = Study(
     "dana-text-head-dimension",

@@ -138,6 +138,7 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
     """
     theirs = coefficients({int(d): points(p) for d, p in published()["heads"].items()})
     recorded = {window: power(theirs, *window).value for window in ((3, 13), *WINDOWS)}
+    shares = [f"in the authors' accuracies {_by_parameters(theirs)}"]
     cubic, told = {}, []
     near: dict[str, list[Asked]] = {}
     for studies in RECIPES:
@@ -146,6 +147,8 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
         dimensions = by_dimension(rows, studies)
         exponents = powers(dimensions)
         name = studies[0].recipe.name
+        gains = coefficients({d: curve(some, "H") for d, some in dimensions.items()})
+        shares.append(f"by {name} {_by_parameters(gains)}")
         cubic[name] = [Asked(f"{w}", e, *CUBIC) for w, e in exponents.items() if w in WINDOWS]
         if studies[0] is COEFFICIENT:
             ends = (recorded[3, 13] - AS_RECORDED, recorded[3, 13] + AS_RECORDED)
@@ -160,12 +163,23 @@ def judge_coefficient(rows: Rows) -> list[Judgement]:
     sentence = (
         "Exponent in d of the associations gained by a head at d = d_h: "
         f"{'; '.join(told)}. The authors' recorded accuracies give {recorded[3, 13]:.2f}, locally "
-        f"{own}."
+        f"{own}. Both recipes were tried. Divided by the 4 d² parameters of a head, where a cube "
+        f"would grow like d, the associations are {'; '.join(shares)}."
     )
     return [
         criteria.judged("dana/figure-2b", cubic, sentence),
         criteria.judged("dana/figure-2b-recorded", near, sentence, None),
     ]
+
+
+def _by_parameters(gains: Mapping[int, float]) -> str:
+    """Associations that a head gains over its parameters, at the ends of the windows.
+
+    >>> _by_parameters({3: 3.6, 6: 28.8, 7: 50.0})
+    '0.10 at d = 3, 0.20 at d = 6'
+    """
+    ends = sorted({d for window in WINDOWS for d in window} & set(gains))
+    return ", ".join(f"{gains[d] / (4 * d**2):.2f} at d = {d}" for d in ends)
 
 
 def draw_dimension(rows: Rows, figure: Any) -> None:

@@ -38,6 +38,7 @@ from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import recipe
+from lemmax.theory.errors import LemmaxError
 
 SIZES, D, TABLES, STARTS = (50, 10), 2, 8, 6
 FIRST = 800  # tables and starts that no other study has
@@ -126,6 +127,8 @@ def more(by_size: dict[int, Floats], *, relative: bool = False) -> Estimate:
 def judge(rows: Rows) -> list[Judgement]:
     """More scatter at N = 50: the logarithm is at least zero, for both readings of scatter."""
     found = settings(rows)
+    if not found:
+        raise LemmaxError("No table has been trained from all of its starts yet.")
     judgements = []
     for claim, relative, words in (
         ("dana/footnote-8", False, "Standard deviation of the accuracy over starts"),

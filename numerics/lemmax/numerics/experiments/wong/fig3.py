@@ -73,20 +73,19 @@ PRINTED_FACTORS = {"0.75": (3.0, 4.0), "0.95": (1.0, 2.0)}
 def judge(rows: Rows) -> list[Judgement]:
     """Large databases, thresholds and growth with the layer's bound, under every recipe."""
     tables = {name: Table(some) for name, some in rows.items()}
-    return [*_judge_large(tables), *_judge_factors(tables), _judge_half(tables), _growth(tables)]
+    return [*judge_large(tables), *_judge_factors(tables), _judge_half(tables), _growth(tables)]
 
 
-def _judge_large(tables: dict[str, Table]) -> list[Judgement]:
-    """Some: surely a positive share over all recipes. Most: over one half under every recipe."""
+def judge_large(tables: dict[str, Table]) -> list[Judgement]:
+    """Some: surely a positive share under every recipe. Most: over one half under each."""
     counts = {name: memorized_large(table) for name, table in tables.items()}
     told = ", ".join(f"{a} of {b} ({name})" for name, (a, b) in counts.items())
     sentence = (
         "Pairs of a layer of bound at most 10 and a database of bound at least 80 that is "
         f"memorized by argmax: {told}."
     )
-    total = share(sum(a for a, _ in counts.values()), max(1, sum(b for _, b in counts.values())))
     shares = {name: share(a, max(1, b)) for name, (a, b) in counts.items()}
-    some = {"all recipes": [Asked("share", total, low=SOME)]}
+    some = {name: [Asked("share", s, low=SOME)] for name, s in shares.items()}
     most = {name: [Asked("share", s, low=0.5)] for name, s in shares.items()}
     return [
         criteria.judged("wong/figure-3a", some, sentence, None),
