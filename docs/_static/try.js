@@ -54,7 +54,7 @@
           return { text: v ?? "", share: v === undefined ? 0 : (1 + r.values.indexOf(v)) / (2 * r.values.length) };
         }),
       ]),
-      `The tensor: ${r.keys.length} × ${r.queries.length} × ${r.values.length}, with a one for every fact`
+      `The tensor, ${r.keys.length} × ${r.queries.length} × ${r.values.length}: a one for every fact`
     );
     const attention = grid(
       r.facts[0].attention.flatMap((_, h) => [`head ${h + 1} on the subject`, "on the predicate"]),
@@ -93,7 +93,7 @@
     );
     place.replaceChildren(
       element("p", { className: "lx-told" }, `The table was ${r.told} ${r.dims}: ${r.parameters} parameters besides the embeddings.`),
-      element("ul", {}, element("li", {}, `The rank of the tensor is at most ${r.bound} (Proposition 2.1).`), ...r.lower.map((t) => element("li", {}, t))),
+      element("ul", {}, element("li", {}, `The rank of the tensor is at least ${r.least} (its flattenings) and at most ${r.bound} (Proposition 2.1).`), ...r.lower.map((t) => element("li", {}, t))),
       verdict,
       tensor,
       attention,

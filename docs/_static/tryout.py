@@ -11,12 +11,21 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
+from flint import fmpz_mat
+
 import lemmax.checker as checker
 from lemmax.constructions import compile_database
 from lemmax.theory import Database
 from lemmax.theory.errors import LemmaxError
 
 MOST = 60  # facts; a page is no place for more
+
+
+def flattening_rank(facts: list[Any], mode: int) -> int:
+    """The exact rank of a flattening of the tensor of the facts; columns of zeros are left out."""
+    ones = {(fact[mode], (*fact[:mode], *fact[mode + 1 :])) for fact in facts}
+    rows, columns = (list(dict.fromkeys(one[side] for one in ones)) for side in (0, 1))
+    return int(fmpz_mat([[int((r, c) in ones) for c in columns] for r in rows]).rank())
 
 
 def tried(text: str, tau: str = "") -> dict[str, Any]:
@@ -59,6 +68,7 @@ def tried(text: str, tau: str = "") -> dict[str, Any]:
         "keys": [str(k) for k in db.keys],
         "queries": [str(q) for q in db.queries],
         "values": [str(v) for v in db.values],
+        "least": max(flattening_rank(list(db), mode) for mode in range(3)),
         "bound": db.slice_rank_bound,
         "lower": list(compiled.lower_bounds()),
         "dims": repr(compiled.dims),

@@ -12,6 +12,7 @@ import pytest
 from lemmax import checker
 from lemmax.checker import NotACertificate, check, formal_statements
 from lemmax.checker.language.reals import Interval
+from lemmax.theory.ledger.claims import load_claims
 
 ARGMAX = "given M: matrix; assume rank(M) == 1; conclude rank(argmax(M)) <= 2"
 SHARP = [["1", "0", "-1"], ["-1", "0", "1"], ["0", "0", "0"]]
@@ -241,6 +242,27 @@ def test_the_statement_is_that_of_the_claim(tmp_path: Path) -> None:
     assert not check(other, formal).holds
     for claim in ("euler/without", "euler/nobody"):
         assert not check(good | {"claim": claim}, formal).holds
+
+
+KEY = "Euler & co, 名"
+IDS = tuple(f"{KEY}/{n}" for n in ("thm:main", "Théorème 1 (bis)", "a'b+c", "part/two", "定理—1?"))
+
+
+def test_an_id_has_every_character_that_claims_allow(tmp_path: Path, capsys: Any) -> None:
+    fields = {"kind": "A", "number": "1", "title": "t", "statement": "s", "place": "p"}
+    path = tmp_path / "claims.toml"
+    listed = [
+        "[[claim]]\n"
+        + "".join(f"{name} = {json.dumps(value)}\n" for name, value in (fields | extra).items())
+        for extra in ({"id": i, "source": "text", "formal": ARGMAX} for i in IDS)
+    ]
+    path.write_text(f'[paper]\nkey = "{KEY}"\n' + "".join(listed), encoding="utf-8")
+    assert tuple(claim.id for claim in load_claims([path])) == IDS
+    for claim in IDS:
+        file = tmp_path / "certificate.json"
+        file.write_text(json.dumps(about("refutation", ARGMAX, claim, M=SHARP)), encoding="utf-8")
+        assert checker.main(["--claims", str(path), "--expect", claim, str(file)]) == 0
+        assert f"claim {claim}: given" in capsys.readouterr().out
 
 
 def test_the_first_version_is_compared_too() -> None:

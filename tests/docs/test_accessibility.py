@@ -23,13 +23,27 @@ async () => {
 # One page of each kind; the colours of every kind are the same in both schemes.
 KINDS = [
     "index.html",
+    "ledger.html",
     "graph.html",
+    "errata.html",
     "check.html",
     "try.html",
     "claims/wong/argmax-rank-one.html",
+    "claims/dana/figure-3.html",
+    "claims/dana/definition-aot.html",
+    "proofs/index.html",
     "proofs/lemmax/compiler-two-heads.html",
     "tutorials/figure-1.html",
+    "tutorials/trained.html",  # cells that are folded, figures
+    "tutorials/own-paper.html",  # the colours of a terminal
+    "experiments.html",
     "papers/index.html",
+    "papers/dana-paragraphs.html",
+    "certificates.html",
+    "glossary.html",
+    "command-line.html",
+    "bibliography.html",
+    "reference/index.html",
     "reference/lemmax.constructions.wong.blowups.html",
     "search.html",
 ]

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from lemmax.theory import Database
 from lemmax.theory.errors import LemmaxError
+from lemmax.theory.tensors.arrays import flattening_rank
 
 if TYPE_CHECKING:
     from tests.docs.conftest import Visit
 
 DOCS = Path(__file__).parent.parent.parent / "docs"
 TABLE = (DOCS / "examples" / "figure1.csv").read_text(encoding="utf-8")
+SHADES = "all => all.map((cell) => getComputedStyle(cell).backgroundColor)"
 TWICE = "subject,predicate,object\na,f,x\na,f,y\n"
 
 
@@ -35,6 +38,9 @@ def test_every_fact_of_the_table_is_answered_and_certified(tryout: ModuleType) -
     assert made["holds"]
     assert [f["answer"] for f in made["facts"]] == [f["fact"][2] for f in made["facts"]]
     assert all(abs(sum(row) - 1) < 1e-9 for f in made["facts"] for row in f["attention"])
+    database = Database.read(DOCS / "examples" / "figure1.csv")
+    assert 0 < made["least"] <= made["bound"] == database.slice_rank_bound
+    assert made["least"] == max(flattening_rank(database.tensor(), mode) for mode in range(3))
     many = "".join(f"s{i},p,o{i}\n" for i in range(61))
     with pytest.raises(LemmaxError, match="at most 60 facts"):
         tryout.tried("subject,predicate,object\n" + many)
@@ -49,8 +55,21 @@ def test_the_page_makes_the_same_layer_and_refuses_in_the_same_words(
     page.locator(".lx-checked[data-status]").wait_for(timeout=240_000)
     told = page.locator(".lx-checked")
     assert told.get_attribute("data-status") == "holds", told.inner_text()
+    made = tryout.tried(TABLE)
+    assert f"at least {made['least']}" in told.inner_text()
+    for caption, cells in {
+        "The tensor": len(made["keys"]) * len(made["queries"]),
+        "Attention of": sum(len(row) for fact in made["facts"] for row in fact["attention"]),
+        "Logits": len(made["facts"]) * len(made["tokens"]),
+    }.items():
+        drawn = told.locator(".lx-grid").filter(has=page.locator("caption", has_text=caption))
+        assert drawn.locator("tbody td").count() == cells
+        shades = drawn.locator("tbody td").evaluate_all(SHADES)
+        assert len(set(shades)) > 2, caption  # pictures: cells of different shades
+    framed = told.locator(".lx-grid .lx-right")
+    assert framed.count() == len(made["facts"])
     read = "fetch(document.querySelector('.lx-checked a').href).then((answer) => answer.text())"
-    assert page.evaluate(read) == tryout.tried(TABLE)["certificate"]
+    assert page.evaluate(read) == made["certificate"]
     page.get_by_label("Facts, one per line").fill(TWICE)
     page.get_by_role("button", name="Compile").click()
     page.locator('.lx-checked[data-status="refused"]').wait_for()

@@ -31,6 +31,7 @@
     reach();
     window.MathJax?.startup?.promise?.then(formulas);
   });
+  document.addEventListener("load", reach, true); // of a figure, which is fetched when it is near
   window.addEventListener("resize", () => {
     reach();
     formulas();

@@ -13,12 +13,14 @@ from .evidence import Evidence, gather
 from .sorts import given_value
 from .syntax import statement
 
-CLAIM = re.compile(r"[a-z0-9._-]+/[A-Za-z0-9.:_+'-]{1,100}")
+_NAME = r"(?!\.)[^/\\<>]{1,200}"
+CLAIM = re.compile(f"{_NAME}(/{_NAME})+")  # as claims files have them: printable names of files
 
 
 def claim_of(data: Mapping[str, Any]) -> str:
     claim = data["claim"]
-    if type(claim) is not str or not CLAIM.fullmatch(claim):
+    named = type(claim) is str and len(claim) <= 400 and claim.isprintable()
+    if not named or not CLAIM.fullmatch(claim):
         refuse("claim", f"must be an id such as wong/argmax-rank-one, not {brief(claim)}")
     return claim
 

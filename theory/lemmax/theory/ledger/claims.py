@@ -232,7 +232,7 @@ _NEEDS = {
     "formula": "symbols",
     "counterformula": "symbols",
 }
-_NAME = re.compile(r"(?!\.)[^\x00-\x1f\x7f/\\<>]{1,200}")  # of a folder or file, not hidden, not ..
+_NAME = re.compile(r"(?!\.)[^/\\<>]{1,200}")  # of a folder or file, not hidden, not ..
 _THEOREM = re.compile(r"\w+\.[\w']+")
 
 
@@ -244,7 +244,7 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Claim]]:
     paper = document.get("paper", {})
     if not isinstance(paper, dict) or not isinstance(paper.get("key"), str):
         raise ClaimsError(f"{path}: the [paper] table needs a key.")
-    if not _NAME.fullmatch(paper["key"]):
+    if not _NAME.fullmatch(paper["key"]) or not paper["key"].isprintable():
         raise ClaimsError(f"{path}: the key {paper['key']!r} is no name of a folder.")
     listed = document.get("claim", [])
     if not isinstance(listed, list) or not all(isinstance(table, dict) for table in listed):
@@ -280,8 +280,11 @@ def _fits_together(where: str, table: dict[str, Any]) -> None:
         raise ClaimsError(f"{where}: refutation is 'instance' or 'universal'.")
     if "/" not in table["id"]:
         raise ClaimsError(f"{where}: an id has the form paper/name.")
-    if not all(map(_NAME.fullmatch, table["id"].split("/"))):
+    names = table["id"].split("/")
+    if not all(map(_NAME.fullmatch, names)) or not table["id"].isprintable():
         raise ClaimsError(f"{where}: an id is made of names of files, for its page is one.")
+    if len(table["id"]) > 400:
+        raise ClaimsError(f"{where}: an id has at most 400 characters.")
     if "formal" in table and table["kind"] in ("T", "D"):
         raise ClaimsError(f"{where}: a claim of kind {table['kind']} has no formal statement.")
     for field, other in _NEEDS.items():
