@@ -49,7 +49,7 @@ def hooked(seed: int, blocks: int = 1, d: int = 4, tokens: int = 12, **more: Any
     return arrays
 
 
-BARE = {"norm": "none"}
+BARE: dict[str, Any] = {"norm": "none"}
 QUESTIONS = [(k, q) for k in range(6) for q in range(6, 12)]
 
 
@@ -105,6 +105,9 @@ def test_two_layers_with_everything_and_sequences_of_any_length() -> None:
     weights["blocks.0.attn.IGNORE"] = np.array(-np.inf)
     prompts = [[0], [3, 1, 4, 1, 5], [2, 7, 1], [2, 7, 1, 8]]
     model = read_transformer(weights, Architecture(activation="gelu-tanh"))
+    assert "mask causal" not in model.assumed
+    with pytest.raises(LemmaxError, match=r"'blocks\.0\.attn\.mask' is a causal mask"):
+        read_transformer(weights, Architecture(activation="gelu-tanh", mask="none"))
     facts = [
         (p, int(z.argmax())) for p, z in zip(prompts, model.float_logits(prompts), strict=True)
     ]

@@ -30,7 +30,8 @@ def told_by(module: Any, renamed: Callable[[str], str] = str) -> dict[str, Any]:
     config: Any = getattr(module, "config", None)
     if getattr(config, "model_type", None) == "gpt2":  # as transformers has it
         return gpt2(vars(config))
-    told: dict[str, Any] = {}
+    heads = getattr(config, "n_head", None)
+    told: dict[str, Any] = {"heads": heads} if isinstance(heads, int) else {}
     eps: dict[str, Any] = {}
     kinds = set[str]()
     for name, part in module.named_modules():
@@ -40,13 +41,15 @@ def told_by(module: Any, renamed: Callable[[str], str] = str) -> dict[str, Any]:
         elif kind == "TransformerEncoderLayer":
             told.setdefault("norm_first", part.norm_first)
             told.setdefault("activation", _activation(part.activation))
-        elif kind in _NORMS and hasattr(part, "eps"):
+        elif kind in _NORMS:
+            kinds.add(_NORMS[kind])
+            if not hasattr(part, "eps"):
+                continue
             if part.eps is None:
                 raise LemmaxError(
                     f"The norm {name!r} has no eps, so torch takes one that depends on the format "
                     "of its input: give it one."
                 )
-            kinds.add(_NORMS[kind])
             place = place_of(renamed(f"{name}.weight"))
             if place is not None:
                 eps[place] = part.eps

@@ -57,7 +57,7 @@ def read_transformer(
 
     Notes
     -----
-    Names are those of TransformerLens (hooked or bridge), of GPT-2, of
+    Names are those of TransformerLens (hooked or bridge), of GPT-2 or nanoGPT, of
     ``torch.nn.TransformerEncoderLayer`` or of a layer of Wong's. What neither an array nor an
     option says is asked for, or stands in ``assumed``. Cost: that of reading.
     """
@@ -113,7 +113,7 @@ def _wong(arrays: Weights, said: Architecture, runs: bool) -> Transformer:
 
 
 def _named(arrays: Weights, said: Architecture, runs: bool) -> Transformer:
-    convention = convention_of(tuple(map(str, arrays)))
+    convention = convention_of(arrays)
     if convention is None:
         raise LemmaxError(
             f"No array has a name that is known here: {', '.join(arrays) or 'none'}; say what each "
@@ -124,7 +124,12 @@ def _named(arrays: Weights, said: Architecture, runs: bool) -> Transformer:
     for name, value in arrays.items():
         rule = next((r for r in CONVENTIONS[convention] if r.pattern.fullmatch(name)), None)
         if rule is None:
-            if is_filler(name) or is_causal_mask(name, exact_floats(name, value)):
+            if is_filler(name):
+                continue
+            if is_causal_mask(name, exact_floats(name, value)):
+                if said.mask == "none":
+                    raise LemmaxError(f"{name!r} is a causal mask, and none is asked for.")
+                said = replace(said, mask="causal")
                 continue
             raise LemmaxError(
                 f"The weights hold {name!r}, which has no place among the names of {convention}: "
