@@ -271,7 +271,7 @@ def test_a_model_beyond_the_memory_is_one_sentence(monkeypatch: pytest.MonkeyPat
         data = base64.b64encode(model.safetensors()).decode()
         Network(model.checked_fields(), Arrays(tables({"base64": data})), 96)
     monkeypatch.setitem(LIMITS, "memory", meter.memory - 1)
-    with pytest.raises(LemmaxError, match=r"too large for the checker with 96 bits: .* bits=64"):
+    with pytest.raises(LemmaxError, match=r"too large for the checker with 96 bits: .* Fewer bits"):
         certify(model, [([1, 2], 3)])
     assert certify(model, [([1, 2], 3)], bits=64).outcomes[0].bits == 64
     monkeypatch.setitem(LIMITS, "memory", meter.memory * 11 // 10)
