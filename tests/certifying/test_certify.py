@@ -154,7 +154,8 @@ def test_facts_become_prompts() -> None:
         ({}, {"layers": 3}, "no option 'layers'"),
         ({}, {"scale": 0}, "scale is a positive number"),
         ({}, {"eps": -1}, "eps lies between 0 and 1"),
-        ({}, {"heads": 4}, "columns that 4 heads do not share"),
+        ({}, {"heads": 3}, "The arrays have 2 heads, and 3 are asked for"),
+        ({"blocks.0.attn.W_Q": np.ones((4, 6))}, {"heads": 4}, "columns that 4 heads do not share"),
         ({}, {"bits": 9}, "bits lie between 32"),
         ({}, {"tied": True}, "W_U is not the transpose of W_E"),
         ({"unembed.W_U": None}, {}, "lack W_U .tied=True"),
@@ -192,6 +193,31 @@ def test_other_sources_are_one_sentence(tmp_path: Path) -> None:
         certify(hooked(0), [(0, 1, 2), (0, 1, 3)], norm="none")
     with pytest.raises(LemmaxError, match="There are no facts"):
         certify(hooked(0), [], norm="none")
+
+
+def test_heads_of_the_arrays_are_not_overruled() -> None:
+    """Two heads of width four could be read as four of width two: another model."""
+    weights = hooked(1)
+    weights |= {f"blocks.0.attn.W_{x}": np.ones((2, 4, 4)) for x in "QKVO"}
+    for heads in (1, 4):
+        with pytest.raises(LemmaxError, match=f"have 2 heads, and {heads} are asked for"):
+            certify(weights, [(0, 1, 2)], norm="none", heads=heads)
+    other = {n.replace("blocks.0", "blocks.1"): a for n, a in hooked(1).items() if "blocks" in n}
+    other["blocks.1.attn.W_Q"] = np.ones((1, 4, 6))
+    with pytest.raises(LemmaxError, match="2 heads in one block and 1 in another"):
+        certify(weights | other, [(0, 1, 2)], norm="none")
+    layer = {"W_E": np.ones((5, 3)), "W_U": np.ones((3, 5)), "W_Q": np.ones((2, 3, 2))}
+    layer |= {"W_K": np.ones((2, 2, 3)), "W_V": np.ones((2, 3, 2)), "W_O": np.ones((2, 2, 3))}
+    with pytest.raises(LemmaxError, match="have 2 heads, and 4 are asked for"):
+        certify(layer, [(0, 1, 2)], heads=4)
+
+
+def test_a_model_that_was_read_takes_no_more_options() -> None:
+    model = read_transformer(hooked(1), Architecture(norm="none"))
+    options: list[dict[str, Any]] = [{"mask": "none"}, {"ignore": ["W_E"]}, {"names": {"a": "b"}}]
+    for option in options:
+        with pytest.raises(LemmaxError, match="was read already"):
+            certify(model, [(0, 1, 2)], **option)
 
 
 def test_positions_and_tied_embeddings_without_arrays() -> None:

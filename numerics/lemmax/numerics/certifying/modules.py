@@ -116,17 +116,18 @@ def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
             return func(*args, **kwargs)
 
     state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    doubles = {
-        name: value.detach().double() for name, value in state.items() if value.is_floating_point()
-    }
-    device = next(iter(doubles.values())).device
     training, before = {m: m.training for m in module.modules()}, torch.get_default_dtype()
     module.eval()
     torch.set_default_dtype(torch.float64)
     try:
+        copies = {  # a forward may change what it is given
+            name: value.detach().to(torch.float64 if value.is_floating_point() else None, copy=True)
+            for name, value in state.items()
+        }
+        device = next(iter(copies.values())).device
         with torch.no_grad(), Doubles():
             rows = [torch.tensor([list(prompt)], device=device) for prompt in prompts]
-            return [_last(torch.func.functional_call(module, doubles, (row,))) for row in rows]
+            return [_last(torch.func.functional_call(module, copies, (row,))) for row in rows]
     except Exception as reason:  # whatever the forward of others may raise
         raise LemmaxError(
             "The module cannot be run in float64 on tokens alone, so it is not known to be what "
