@@ -49,7 +49,7 @@ def hooked(seed: int, blocks: int = 1, d: int = 4, tokens: int = 12, **more: Any
     return arrays
 
 
-BARE = {"norm": "none"}
+BARE: dict[str, Any] = {"norm": "none"}
 QUESTIONS = [(k, q) for k in range(6) for q in range(6, 12)]
 
 
@@ -105,6 +105,9 @@ def test_two_layers_with_everything_and_sequences_of_any_length() -> None:
     weights["blocks.0.attn.IGNORE"] = np.array(-np.inf)
     prompts = [[0], [3, 1, 4, 1, 5], [2, 7, 1], [2, 7, 1, 8]]
     model = read_transformer(weights, Architecture(activation="gelu-tanh"))
+    assert "mask causal" not in model.assumed
+    with pytest.raises(LemmaxError, match=r"'blocks\.0\.attn\.mask' is a causal mask"):
+        read_transformer(weights, Architecture(activation="gelu-tanh", mask="none"))
     facts = [
         (p, int(z.argmax())) for p, z in zip(prompts, model.float_logits(prompts), strict=True)
     ]
@@ -151,7 +154,8 @@ def test_facts_become_prompts() -> None:
         ({}, {"layers": 3}, "no option 'layers'"),
         ({}, {"scale": 0}, "scale is a positive number"),
         ({}, {"eps": -1}, "eps lies between 0 and 1"),
-        ({}, {"heads": 4}, "columns that 4 heads do not share"),
+        ({}, {"heads": 3}, "The arrays have 2 heads, and 3 are asked for"),
+        ({"blocks.0.attn.W_Q": np.ones((4, 6))}, {"heads": 4}, "columns that 4 heads do not share"),
         ({}, {"bits": 9}, "bits lie between 32"),
         ({}, {"tied": True}, "W_U is not the transpose of W_E"),
         ({"unembed.W_U": None}, {}, "lack W_U .tied=True"),
@@ -189,6 +193,31 @@ def test_other_sources_are_one_sentence(tmp_path: Path) -> None:
         certify(hooked(0), [(0, 1, 2), (0, 1, 3)], norm="none")
     with pytest.raises(LemmaxError, match="There are no facts"):
         certify(hooked(0), [], norm="none")
+
+
+def test_heads_of_the_arrays_are_not_overruled() -> None:
+    """Two heads of width four could be read as four of width two: another model."""
+    weights = hooked(1)
+    weights |= {f"blocks.0.attn.W_{x}": np.ones((2, 4, 4)) for x in "QKVO"}
+    for heads in (1, 4):
+        with pytest.raises(LemmaxError, match=f"have 2 heads, and {heads} are asked for"):
+            certify(weights, [(0, 1, 2)], norm="none", heads=heads)
+    other = {n.replace("blocks.0", "blocks.1"): a for n, a in hooked(1).items() if "blocks" in n}
+    other["blocks.1.attn.W_Q"] = np.ones((1, 4, 6))
+    with pytest.raises(LemmaxError, match="2 heads in one block and 1 in another"):
+        certify(weights | other, [(0, 1, 2)], norm="none")
+    layer = {"W_E": np.ones((5, 3)), "W_U": np.ones((3, 5)), "W_Q": np.ones((2, 3, 2))}
+    layer |= {"W_K": np.ones((2, 2, 3)), "W_V": np.ones((2, 3, 2)), "W_O": np.ones((2, 2, 3))}
+    with pytest.raises(LemmaxError, match="have 2 heads, and 4 are asked for"):
+        certify(layer, [(0, 1, 2)], heads=4)
+
+
+def test_a_model_that_was_read_takes_no_more_options() -> None:
+    model = read_transformer(hooked(1), Architecture(norm="none"))
+    options: list[dict[str, Any]] = [{"mask": "none"}, {"ignore": ["W_E"]}, {"names": {"a": "b"}}]
+    for option in options:
+        with pytest.raises(LemmaxError, match="was read already"):
+            certify(model, [(0, 1, 2)], **option)
 
 
 def test_positions_and_tied_embeddings_without_arrays() -> None:
@@ -268,7 +297,7 @@ def test_a_model_beyond_the_memory_is_one_sentence(monkeypatch: pytest.MonkeyPat
         data = base64.b64encode(model.safetensors()).decode()
         Network(model.checked_fields(), Arrays(tables({"base64": data})), 96)
     monkeypatch.setitem(LIMITS, "memory", meter.memory - 1)
-    with pytest.raises(LemmaxError, match=r"too large for the checker with 96 bits: .* bits=64"):
+    with pytest.raises(LemmaxError, match=r"too large for the checker with 96 bits: .* Fewer bits"):
         certify(model, [([1, 2], 3)])
     assert certify(model, [([1, 2], 3)], bits=64).outcomes[0].bits == 64
     monkeypatch.setitem(LIMITS, "memory", meter.memory * 11 // 10)

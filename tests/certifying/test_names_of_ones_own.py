@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -107,6 +108,85 @@ def test_a_table_of_names_says_what_each_array_is() -> None:
         "mask causal",
         "eps 1/100000 at 0.norm2, 1.norm2, final",
     )
+
+
+class Norm(nn.Module):
+    """A norm of one's own, since torch's once had no option to leave the bias out."""
+
+    def __init__(self, d: int, bias: bool) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.randn(d))
+        self.bias = nn.Parameter(torch.randn(d)) if bias else None
+
+    def forward(self, x: Tensor) -> Tensor:
+        return nn.functional.layer_norm(x, self.weight.shape, self.weight, self.bias, 1e-5)
+
+
+Norm.__name__ = "LayerNorm"
+
+
+class Attention(nn.Module):
+    def __init__(self, d: int, bias: bool) -> None:
+        super().__init__()
+        self.c_attn, self.c_proj = nn.Linear(d, 3 * d, bias=bias), nn.Linear(d, d, bias=bias)
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, d = x.shape[1:]
+        parts = self.c_attn(x).split(d, dim=2)
+        q, k, v = (part.view(-1, n, 2, d // 2).transpose(1, 2) for part in parts)
+        mixed = nn.functional.scaled_dot_product_attention(q, k, v, is_causal=True)
+        out: Tensor = self.c_proj(mixed.transpose(1, 2).reshape(-1, n, d))
+        return out
+
+
+class NanoGPT(nn.Module):
+    """The names and maps of nanoGPT: those of GPT-2, but for Linear in place of its own maps."""
+
+    def __init__(self, bias: bool, d: int = 8) -> None:
+        super().__init__()
+        self.config = SimpleNamespace(n_head=2)
+
+        def block() -> nn.ModuleDict:
+            mlp = {"c_fc": nn.Linear(d, 4 * d, bias=bias), "gelu": nn.GELU()}
+            mlp["c_proj"] = nn.Linear(4 * d, d, bias=bias)
+            parts = {"ln_1": Norm(d, bias), "attn": Attention(d, bias), "ln_2": Norm(d, bias)}
+            return nn.ModuleDict({**parts, "mlp": nn.ModuleDict(mlp)})
+
+        parts = {"wte": nn.Embedding(7, d), "wpe": nn.Embedding(3, d), "ln_f": Norm(d, bias)}
+        stack = nn.ModuleList([block(), block()])
+        self.transformer = nn.ModuleDict({**parts, "h": stack})
+        self.lm_head = nn.Linear(d, 7, bias=False)
+        self.lm_head.weight = parts["wte"].weight
+
+    def forward(self, tokens: Tensor) -> tuple[Tensor, None]:
+        t: Any = self.transformer
+        x = t["wte"](tokens) + t["wpe"](torch.arange(tokens.shape[1]))
+        for block in t["h"]:
+            x = x + block["attn"](block["ln_1"](x))
+            y = block["ln_2"](x)
+            for name in ("c_fc", "gelu", "c_proj"):
+                y = block["mlp"][name](y)
+            x = x + y
+        return self.lm_head(t["ln_f"](x)[:, [-1]]), None
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_nanogpt_says_what_it_is(bias: bool) -> None:
+    """Its square maps look like those of GPT-2 turned round; its other maps do not."""
+    torch.manual_seed(5)
+    module = NanoGPT(bias)
+    with torch.no_grad():
+        said = module(torch.tensor(PROMPTS))[0][:, -1].argmax(-1).tolist()
+    facts = list(zip(PROMPTS, said, strict=True))
+    result = certify(module, facts)
+    assert result.share == 1
+    assert result.model.parameters == sum(p.numel() for p in module.parameters())
+    assert checker.check(result.certificate()).holds
+    options: dict[str, Any] = {"heads": 2} | ({} if bias else {"norm": "layer"})
+    with pytest.raises(LemmaxError, match="Which activation"):
+        certify(module.state_dict(), facts, **options)
+    arrays = certify(module.state_dict(), facts, activation="gelu", **options)
+    assert [o.low for o in arrays.outcomes] == [o.low for o in result.outcomes]
 
 
 def test_wrong_names_of_a_module_are_noticed() -> None:

@@ -30,7 +30,8 @@ def told_by(module: Any, renamed: Callable[[str], str] = str) -> dict[str, Any]:
     config: Any = getattr(module, "config", None)
     if getattr(config, "model_type", None) == "gpt2":  # as transformers has it
         return gpt2(vars(config))
-    told: dict[str, Any] = {}
+    heads = getattr(config, "n_head", None)
+    told: dict[str, Any] = {"heads": heads} if isinstance(heads, int) else {}
     eps: dict[str, Any] = {}
     kinds = set[str]()
     for name, part in module.named_modules():
@@ -40,13 +41,15 @@ def told_by(module: Any, renamed: Callable[[str], str] = str) -> dict[str, Any]:
         elif kind == "TransformerEncoderLayer":
             told.setdefault("norm_first", part.norm_first)
             told.setdefault("activation", _activation(part.activation))
-        elif kind in _NORMS and hasattr(part, "eps"):
+        elif kind in _NORMS:
+            kinds.add(_NORMS[kind])
+            if not hasattr(part, "eps"):
+                continue
             if part.eps is None:
                 raise LemmaxError(
                     f"The norm {name!r} has no eps, so torch takes one that depends on the format "
                     "of its input: give it one."
                 )
-            kinds.add(_NORMS[kind])
             place = place_of(renamed(f"{name}.weight"))
             if place is not None:
                 eps[place] = part.eps
@@ -113,17 +116,18 @@ def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
             return func(*args, **kwargs)
 
     state = {**dict(module.named_parameters()), **dict(module.named_buffers())}
-    doubles = {
-        name: value.detach().double() for name, value in state.items() if value.is_floating_point()
-    }
-    device = next(iter(doubles.values())).device
     training, before = {m: m.training for m in module.modules()}, torch.get_default_dtype()
     module.eval()
     torch.set_default_dtype(torch.float64)
     try:
+        copies = {  # a forward may change what it is given
+            name: value.detach().to(torch.float64 if value.is_floating_point() else None, copy=True)
+            for name, value in state.items()
+        }
+        device = next(iter(copies.values())).device
         with torch.no_grad(), Doubles():
             rows = [torch.tensor([list(prompt)], device=device) for prompt in prompts]
-            return [_last(torch.func.functional_call(module, doubles, (row,))) for row in rows]
+            return [_last(torch.func.functional_call(module, copies, (row,))) for row in rows]
     except Exception as reason:  # whatever the forward of others may raise
         raise LemmaxError(
             "The module cannot be run in float64 on tokens alone, so it is not known to be what "

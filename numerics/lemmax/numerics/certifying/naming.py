@@ -9,7 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,6 +102,27 @@ _B = r"blocks\.(\d+)"
 _H = r"(?:transformer\.)?h\.(\d+)"
 _L = r"(?:\w+\.)?layers\.(\d+)"
 
+
+def _gpt2(change: Callable[[Array], Array]) -> list[Rule]:
+    """GPT-2's names: its maps act on rows, and those of nanoGPT are torch's Linear."""
+    return [
+        _rule(r"(?:transformer\.)?wte\.weight", "W_E"),
+        _rule(r"(?:transformer\.)?wpe\.weight", "W_pos"),
+        _rule(r"lm_head\.weight", "W_U", _turned),
+        _thirds(rf"{_H}\.attn\.c_attn\.weight", "W", turned=change is _turned),
+        _thirds(rf"{_H}\.attn\.c_attn\.bias", "b", turned=False),
+        _rule(rf"{_H}\.attn\.c_proj\.weight", "attn.W_O", change),
+        _rule(rf"{_H}\.attn\.c_proj\.bias", "attn.b_O"),
+        _rule(rf"{_H}\.mlp\.c_fc\.weight", "mlp.W_in", change),
+        _rule(rf"{_H}\.mlp\.c_fc\.bias", "mlp.b_in"),
+        _rule(rf"{_H}\.mlp\.c_proj\.weight", "mlp.W_out", change),
+        _rule(rf"{_H}\.mlp\.c_proj\.bias", "mlp.b_out"),
+        *_norms(rf"{_H}\.ln_1", "norm1", "weight", "bias"),
+        *_norms(rf"{_H}\.ln_2", "norm2", "weight", "bias"),
+        *_norms(r"(?:transformer\.)?ln_f", "final", "weight", "bias"),
+    ]
+
+
 CONVENTIONS: Mapping[str, list[Rule]] = {
     "transformer-lens": [
         _rule(r"(?:embed\.)?W_E", "W_E"),
@@ -127,22 +148,8 @@ CONVENTIONS: Mapping[str, list[Rule]] = {
         *_norms(rf"{_B}\.ln2", "norm2", "weight", "bias"),
         *_norms(r"ln_final", "final", "weight", "bias"),
     ],
-    "gpt2": [
-        _rule(r"(?:transformer\.)?wte\.weight", "W_E"),
-        _rule(r"(?:transformer\.)?wpe\.weight", "W_pos"),
-        _rule(r"lm_head\.weight", "W_U", _turned),
-        _thirds(rf"{_H}\.attn\.c_attn\.weight", "W", turned=False),
-        _thirds(rf"{_H}\.attn\.c_attn\.bias", "b", turned=False),
-        _rule(rf"{_H}\.attn\.c_proj\.weight", "attn.W_O"),
-        _rule(rf"{_H}\.attn\.c_proj\.bias", "attn.b_O"),
-        _rule(rf"{_H}\.mlp\.c_fc\.weight", "mlp.W_in"),
-        _rule(rf"{_H}\.mlp\.c_fc\.bias", "mlp.b_in"),
-        _rule(rf"{_H}\.mlp\.c_proj\.weight", "mlp.W_out"),
-        _rule(rf"{_H}\.mlp\.c_proj\.bias", "mlp.b_out"),
-        *_norms(rf"{_H}\.ln_1", "norm1", "weight", "bias"),
-        *_norms(rf"{_H}\.ln_2", "norm2", "weight", "bias"),
-        *_norms(r"(?:transformer\.)?ln_f", "final", "weight", "bias"),
-    ],
+    "gpt2": _gpt2(lambda a: a),
+    "nanoGPT": _gpt2(_turned),
     "torch": [
         _rule(r"W_E|(?:\w+\.)?(?:embed|embedding|tok_emb|token_embedding)\.weight", "W_E"),
         _rule(r"W_pos|(?:\w+\.)?(?:pos_emb|position_embedding)\.weight", "W_pos", _places),
@@ -178,9 +185,21 @@ def is_causal_mask(name: str, array: Array) -> bool:
     return array.size == n * n and bool((array.reshape(n, n) == np.tri(n)).all())
 
 
+def convention_of(arrays: Mapping[str, Any]) -> str | None:
+    """The convention that knows most of the names; None where none knows any.
+
+    nanoGPT has the names of GPT-2, and c_attn.weight with three times as many rows as columns.
+    """
+    best = _best(tuple(map(str, arrays)))
+    if best == "gpt2":
+        shapes = [np.shape(a) for n, a in arrays.items() if str(n).endswith("c_attn.weight")]
+        if shapes and all(len(shape) == 2 and shape[0] == 3 * shape[1] for shape in shapes):
+            return "nanoGPT"
+    return best
+
+
 @functools.lru_cache(maxsize=16)
-def convention_of(names: tuple[str, ...]) -> str | None:
-    """The convention that knows most of the names; None where none knows any."""
+def _best(names: tuple[str, ...]) -> str | None:
     counts = {
         convention: sum(any(rule.pattern.fullmatch(name) for rule in rules) for name in names)
         for convention, rules in CONVENTIONS.items()

@@ -57,12 +57,14 @@ def read_transformer(
 
     Notes
     -----
-    Names are those of TransformerLens (hooked or bridge), of GPT-2, of
+    Names are those of TransformerLens (hooked or bridge), of GPT-2 or nanoGPT, of
     ``torch.nn.TransformerEncoderLayer`` or of a layer of Wong's. What neither an array nor an
     option says is asked for, or stands in ``assumed``. Cost: that of reading.
     """
     said = architecture or Architecture()
     if isinstance(source, Transformer):
+        if said.given() or ignore or names:
+            raise LemmaxError("This transformer was read already: give options where it is read.")
         return source
     runs, assumed = is_module(source), tuple[str, ...]()
     if isinstance(source, (str, Path)):
@@ -109,22 +111,40 @@ def _wong(arrays: Weights, said: Architecture, runs: bool) -> Transformer:
         if len({M.shape for M in matrices}) > 1:
             raise ShapeError(f"The heads have W_{letter} of different shapes.")
         parts[f"0.attn.W_{letter}"] = np.concatenate(matrices, axis=0 if letter == "O" else 1)
-    return _assembled(parts, settled(replace(said, heads=count or None), parts, "wong", runs))
+    said = _with_heads(said, {count} if count else set())
+    return _assembled(parts, settled(said, parts, "wong", runs))
+
+
+def _with_heads(said: Architecture, found: Collection[int]) -> Architecture:
+    """The number of heads that arrays say, each matrix of a head standing by itself."""
+    if len(found) > 1:
+        one, other, *_ = found
+        raise LemmaxError(f"There are {one} heads in one block and {other} in another.")
+    for heads in found:
+        if said.heads not in (None, heads):
+            raise LemmaxError(f"The arrays have {heads} heads, and {said.heads} are asked for.")
+        return replace(said, heads=heads)
+    return said
 
 
 def _named(arrays: Weights, said: Architecture, runs: bool) -> Transformer:
-    convention = convention_of(tuple(map(str, arrays)))
+    convention = convention_of(arrays)
     if convention is None:
         raise LemmaxError(
             f"No array has a name that is known here: {', '.join(arrays) or 'none'}; say what each "
             "is, with names=."
         )
     parts: Parts = {}
-    heads = set[int]()
+    heads = dict[int, None]()  # in their order
     for name, value in arrays.items():
         rule = next((r for r in CONVENTIONS[convention] if r.pattern.fullmatch(name)), None)
         if rule is None:
-            if is_filler(name) or is_causal_mask(name, exact_floats(name, value)):
+            if is_filler(name):
+                continue
+            if is_causal_mask(name, exact_floats(name, value)):
+                if said.mask == "none":
+                    raise LemmaxError(f"{name!r} is a causal mask, and none is asked for.")
+                said = replace(said, mask="causal")
                 continue
             raise LemmaxError(
                 f"The weights hold {name!r}, which has no place among the names of {convention}: "
@@ -132,14 +152,12 @@ def _named(arrays: Weights, said: Architecture, runs: bool) -> Transformer:
             )
         array = exact_floats(name, value)
         if name.endswith("attn.W_Q") and array.ndim == 3:
-            heads.add(len(array))
+            heads[len(array)] = None
         for part, piece in rule.parts(name, array).items():
             if part in parts and not np.array_equal(parts[part], piece):
                 raise LemmaxError(f"{name!r} and another array both give {part}.")
             parts[part] = piece
-    if len(heads) == 1 and said.heads is None:
-        said = replace(said, heads=heads.pop())
-    return _assembled(parts, settled(said, parts, convention, runs))
+    return _assembled(parts, settled(_with_heads(said, heads), parts, convention, runs))
 
 
 def _assembled(parts: Parts, all_said: Settled) -> Transformer:
