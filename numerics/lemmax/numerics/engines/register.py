@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.training.configurations import Arrays
+from lemmax.numerics.training.configurations import Arrays, Dana, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
@@ -42,6 +44,50 @@ def engine(backend: str) -> Any:
         raise LemmaxError(
             f"The {backend} backend needs the package {error.name}, which is not installed."
         ) from None
+
+
+def backend_for(jobs: Sequence[Job], recipe: Recipe, device: str | None = None) -> str:
+    """The engine that trains these jobs fastest among those that are installed and can.
+
+    On the CPU the compiled one, whose results do not depend on the companions of a job; stacked
+    groups on other devices, and where something is not compiled.
+
+    >>> backend_for([], Recipe("short", "wong", steps=1, learning_rate=1e-2), "cuda")
+    'torch'
+    """
+    if device not in (None, "cpu"):
+        return "torch"
+    if any(isinstance(job.config, Wong) for job in jobs) and recipe.batch is not None:
+        return "reference"  # the other two train Wong's layers on full batches
+    if find_spec("numba") is None:
+        return "torch"
+    plain = all(
+        job.config.S == 2 or (job.config.maps == "per-head" and not job.config.width)
+        for job in jobs
+        if isinstance(job.config, Dana)
+    )
+    return "numba" if plain else "torch"
+
+
+@contextlib.contextmanager
+def one_thread(backend: str) -> Iterator[None]:
+    """One thread for torch on the CPU while a run lasts.
+
+    A step is many small operations, on which threads wait for each other; and sums over several of
+    them are added in another order.
+    """
+    if backend == "numba":
+        yield
+        return
+    engine(backend)  # says what is missing
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
 
 
 def plan(

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lemmax.numerics.engines.register import plan, start
+from lemmax.numerics.engines.register import backend_for, one_thread, plan, start
 from lemmax.numerics.engines.run import Measured
 from lemmax.numerics.training.configurations import Arrays
 from lemmax.numerics.training.jobs import Job
@@ -44,7 +44,7 @@ class Trained:
 def train(
     jobs: Sequence[Job],
     recipe: str | Recipe,
-    backend: str = "torch",
+    backend: str | None = None,
     *,
     initial: Sequence[Arrays] | None = None,
     device: str | None = None,
@@ -61,11 +61,13 @@ def train(
     backend
         ``reference`` (one module at a time), ``torch`` (stacked groups) or ``numba`` (compiled,
         one at a time, CPU). They agree: float64 to 1e-9 after 100 steps. Training is chaotic, so
-        that after thousands of steps single models differ, and only means are comparable.
+        that after thousands of steps single models differ, and only means are comparable. By
+        default ``numba`` where it is installed and trains such jobs, else ``torch``, each with one
+        thread, which is fastest for models of this size; ``torch`` if another device is named.
     initial
         Initial weights instead of the recipe's, for fine-tuning.
     device
-        A torch device; by default CUDA where there is one, else the CPU.
+        A torch device. By default the CPU; with ``torch`` as the backend CUDA where there is one.
     group
         The largest number of models in a stacked group; by default what fits into the cache.
 
@@ -84,12 +86,14 @@ def train(
     (1.0, (0, 1, 2, 3, 4))
     """
     chosen = named(recipe)
+    engine = backend_for(jobs, chosen, device) if backend is None else backend
     results: list[Trained | None] = [None] * len(jobs)
-    for numbers in plan(jobs, chosen, backend, group):
+    for numbers in plan(jobs, chosen, engine, group):
         members = [jobs[number] for number in numbers]
         weights = None if initial is None else [initial[number] for number in numbers]
-        run = start(members, chosen, backend, weights, device)
-        run.advance(run.steps)
+        with one_thread(engine):
+            run = start(members, chosen, engine, weights, device)
+            run.advance(run.steps)
         for number, measured, final in zip(numbers, run.measured(), run.weights(), strict=True):
             results[number] = Trained(jobs[number], measured, final)
     return [result for result in results if result is not None]

@@ -15,7 +15,7 @@ import json
 import os
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from lemmax.numerics.engines.register import engine, plan, start
+from lemmax.numerics.engines.register import engine, one_thread, plan, start
 from lemmax.numerics.engines.run import Run
 from lemmax.numerics.training.jobs import Job, job_from_json
 from lemmax.numerics.training.recipes import Recipe, recipe
@@ -89,7 +89,7 @@ class Task:
     def run(self) -> list[dict[str, Any]]:
         """Train the group, from its checkpoint if there is one; one record per job."""
         jobs = [job_from_json(json.loads(text)) for text in self.jobs]
-        with _single_thread(self.backend):
+        with one_thread(self.backend):
             run = start(jobs, self.recipe, self.backend, None, self.device)
             key = self.key
             if self.checkpoint is not None:
@@ -163,22 +163,6 @@ def restore(run: Run, path: Path, key: str) -> bool:
         return False  # none, or not one of ours: begin at the beginning
     run.restore(arrays)
     return True
-
-
-@contextlib.contextmanager
-def _single_thread(backend: str) -> Iterator[None]:
-    """One thread for torch on the CPU: sums over threads are added in another order."""
-    if backend == "numba":
-        yield
-        return
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
 
 
 def sweep(
