@@ -22,9 +22,11 @@ MODULES = {
     "numba": "lemmax.numerics.engines.compiled.runs",
     "reference": "lemmax.numerics.engines.reference",
     "torch": "lemmax.numerics.engines.stacked.groups",
+    "own": "lemmax.numerics.engines.own",
 }
 """The module of every backend, imported when the backend is asked for."""
-BACKENDS = tuple(MODULES)
+BACKENDS = ("numba", "reference", "torch")
+"""The engines of the papers' models; modules of one's own have one of their own."""
 
 
 class UnknownBackend(LemmaxError):
@@ -33,7 +35,7 @@ class UnknownBackend(LemmaxError):
 
 def engine(backend: str) -> Any:
     """The module of a backend, imported now."""
-    if backend not in BACKENDS:
+    if backend not in MODULES:
         known = ", ".join(BACKENDS)
         raise UnknownBackend(f"There is no backend {backend!r}; known backends are {known}.")
     try:
@@ -55,6 +57,8 @@ def backend_for(jobs: Sequence[Job], recipe: Recipe, device: str | None = None) 
     >>> backend_for([], Recipe("short", "wong", steps=1, learning_rate=1e-2), "cuda")
     'torch'
     """
+    if recipe.family == "own":
+        return "own"
     if device not in (None, "cpu"):
         return "torch"
     if any(isinstance(job.config, Wong) for job in jobs) and recipe.batch is not None:
@@ -95,6 +99,8 @@ def plan(
 ) -> list[tuple[int, ...]]:
     """The groups of job numbers that are trained together, in the order in which they start."""
     module = engine(backend)
+    if (backend == "own") is not (recipe.family == "own"):
+        raise LemmaxError("The backend 'own' is for modules of one's own, and they for it.")
     wrong = next((job for job in jobs if job.config.family != recipe.family), None)
     if wrong is not None:
         raise LemmaxError(
