@@ -19,6 +19,7 @@ from lemmax.numerics.engines.stacked.stacks import Stack
 from lemmax.numerics.training.configurations import Config, Dana, Mahdavi, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.models import model_of
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Recipe
 
 
@@ -78,7 +79,7 @@ def _group(configs: Sequence[Config]) -> tuple[Config, tuple[Tensor, ...]]:
     if not wong:
         config = configs[0]
         assert isinstance(config, Dana | Mahdavi)
-        parts = zip(*(c.data() for c in configs if not isinstance(c, Wong)), strict=True)
+        parts = zip(*(c.data() for c in configs if not isinstance(c, Wong | Own)), strict=True)
         stacked = [torch.from_numpy(np.stack(part)) for part in parts]
         return config, tuple(x.float() if x.is_floating_point() else x for x in stacked)
     tokens, rows = max(c.tokens for c in wong), max(c.samples for c in wong)

@@ -18,7 +18,8 @@ pytest.importorskip("numba", reason="the compiled engine is one of those compare
 import torch
 
 from lemmax.numerics.engines.compiled.loops import exponentials
-from lemmax.numerics.engines.register import BACKENDS, UnknownBackend, plan, start
+from lemmax.numerics.engines.reference import ReferenceRun
+from lemmax.numerics.engines.register import BACKENDS, UnknownBackend, backend_for, plan, start
 from lemmax.numerics.engines.stacked.stacks import Stack
 from lemmax.numerics.engines.trained import train
 from lemmax.numerics.training.configurations import Arrays, Dana, RandomDatabase, Wong
@@ -128,6 +129,33 @@ def test_float32_agrees_after_one_step(
     chosen = chosen.changed(eps=1e-3)
     expected = _after(jobs, chosen, "reference", 1)
     assert distance(expected, _after(jobs, chosen, backend, 1)) < 1e-5
+
+
+def test_the_engine_and_its_threads_are_chosen(monkeypatch: pytest.MonkeyPatch) -> None:
+    wong, dana = [Job(Wong(2, 1, 1, 1, ((0, 1, 2),)))], [Job(Dana(3, 2, 2, 1))]
+    long = [Job(Dana(3, 2, 2, 1, pairs=(((0, 1, 2), 1),)))]
+    guess, full = recipe("wong-guess"), recipe("dana-full")
+    assert backend_for(wong, guess) == backend_for(dana, full, "cpu") == "numba"
+    assert backend_for(wong, guess, "cuda") == backend_for(long, full) == "torch"
+    assert backend_for(wong, guess.changed(batch=1)) == "reference"
+    for jobs, chosen in ((wong, guess), (dana, full), (long, full), (wong, guess.changed(batch=1))):
+        assert train(jobs, chosen.changed(steps=2))[0].measured.steps == 2
+    seen: list[int] = []
+    original = ReferenceRun.advance
+
+    def advance(run: Any, until: int) -> None:
+        seen.append(torch.get_num_threads())
+        original(run, until)
+
+    monkeypatch.setattr(ReferenceRun, "advance", advance)
+    torch.set_num_threads(2)
+    try:
+        train(wong, guess.changed(steps=2), "reference")
+        assert (seen, torch.get_num_threads()) == ([1], 2)
+    finally:
+        torch.set_num_threads(1)
+    monkeypatch.setattr("lemmax.numerics.engines.register.find_spec", lambda name: None)
+    assert backend_for(wong, guess) == "torch"
 
 
 def test_a_trained_job_shows_itself_in_a_line() -> None:

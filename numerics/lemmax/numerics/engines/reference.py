@@ -17,6 +17,7 @@ from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
 from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong
 from lemmax.numerics.training.jobs import Job, batches
 from lemmax.numerics.training.models import Model, MultiHeadModel, model_of
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError
 
@@ -149,6 +150,7 @@ class ReferenceRun(Run):
 
 def _tensors(job: Job, dtype: torch.dtype, device: str) -> tuple[tuple[Tensor, ...], Tensor]:
     config = job.config
+    assert not isinstance(config, Own)  # which have an engine of their own
     if isinstance(config, Wong):
         facts = torch.tensor(config.facts, device=device)
         return (facts[:, :2],), facts[:, 1:]

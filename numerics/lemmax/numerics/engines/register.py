@@ -6,12 +6,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import contextlib
+from collections.abc import Iterator, Sequence
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from lemmax.numerics.engines.run import Run
-from lemmax.numerics.training.configurations import Arrays
+from lemmax.numerics.training.configurations import Arrays, Dana, Wong
 from lemmax.numerics.training.jobs import Job
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError, ShapeError
@@ -20,9 +22,11 @@ MODULES = {
     "numba": "lemmax.numerics.engines.compiled.runs",
     "reference": "lemmax.numerics.engines.reference",
     "torch": "lemmax.numerics.engines.stacked.groups",
+    "own": "lemmax.numerics.engines.own",
 }
 """The module of every backend, imported when the backend is asked for."""
-BACKENDS = tuple(MODULES)
+BACKENDS = ("numba", "reference", "torch")
+"""The engines of the papers' models; modules of one's own have one of their own."""
 
 
 class UnknownBackend(LemmaxError):
@@ -31,7 +35,7 @@ class UnknownBackend(LemmaxError):
 
 def engine(backend: str) -> Any:
     """The module of a backend, imported now."""
-    if backend not in BACKENDS:
+    if backend not in MODULES:
         known = ", ".join(BACKENDS)
         raise UnknownBackend(f"There is no backend {backend!r}; known backends are {known}.")
     try:
@@ -44,11 +48,59 @@ def engine(backend: str) -> Any:
         ) from None
 
 
+def backend_for(jobs: Sequence[Job], recipe: Recipe, device: str | None = None) -> str:
+    """The engine that trains these jobs fastest among those that are installed and can.
+
+    On the CPU the compiled one, whose results do not depend on the companions of a job; stacked
+    groups on other devices, and where something is not compiled.
+
+    >>> backend_for([], Recipe("short", "wong", steps=1, learning_rate=1e-2), "cuda")
+    'torch'
+    """
+    if recipe.family == "own":
+        return "own"
+    if device not in (None, "cpu"):
+        return "torch"
+    if any(isinstance(job.config, Wong) for job in jobs) and recipe.batch is not None:
+        return "reference"  # the other two train Wong's layers on full batches
+    if find_spec("numba") is None:
+        return "torch"
+    plain = all(
+        job.config.S == 2 or (job.config.maps == "per-head" and not job.config.width)
+        for job in jobs
+        if isinstance(job.config, Dana)
+    )
+    return "numba" if plain else "torch"
+
+
+@contextlib.contextmanager
+def one_thread(backend: str) -> Iterator[None]:
+    """One thread for torch on the CPU while a run lasts.
+
+    A step is many small operations, on which threads wait for each other; and sums over several of
+    them are added in another order.
+    """
+    if backend == "numba":
+        yield
+        return
+    engine(backend)  # says what is missing
+    import torch
+
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(before)
+
+
 def plan(
     jobs: Sequence[Job], recipe: Recipe, backend: str, group: int | None = None
 ) -> list[tuple[int, ...]]:
     """The groups of job numbers that are trained together, in the order in which they start."""
     module = engine(backend)
+    if (backend == "own") is not (recipe.family == "own"):
+        raise LemmaxError("The backend 'own' is for modules of one's own, and they for it.")
     wrong = next((job for job in jobs if job.config.family != recipe.family), None)
     if wrong is not None:
         raise LemmaxError(

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong, sinusoids
 from lemmax.numerics.training.jobs import Job, batches_per_epoch
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Recipe
 
 THRESHOLDS = (0.5, 0.75, 0.95, 0.99)
@@ -103,34 +104,37 @@ def measure(
 ) -> Measured:
     """Measure a model on its own data, in float64."""
     config = job.config
+    assert not isinstance(config, Own)  # which have an engine of their own
     w = {name: array.astype(np.float64) for name, array in weights.items()}
     if isinstance(config, Wong):
         facts = np.array(config.facts)
         logits = wong_logits(w, facts[:, :2])
         if not recipe.both_positions:
-            return _classified(logits[:, 1], facts[:, 2], steps, recent)
-        return _classified(logits[:, 1], facts[:, 2], steps, recent, logits[:, 0], facts[:, 1])
+            return classified(logits[:, 1], facts[:, 2], steps, recent)
+        return classified(logits[:, 1], facts[:, 2], steps, recent, logits[:, 0], facts[:, 1])
     if isinstance(config, Dana):
         sequences, targets = config.data()
-        return _classified(dana_logits(config, w, sequences), targets, steps, recent)
+        return classified(dana_logits(config, w, sequences), targets, steps, recent)
     queries, contexts, labels = config.data()
     outputs = mahdavi_outputs(config, w, queries, contexts)
     if config.classes:
-        return _classified(outputs, labels, steps, recent)
+        return classified(outputs, labels, steps, recent)
     error = float(np.mean((outputs[:, 0] - labels) ** 2))
     return Measured(steps, error, None, {}, None, 0.0)
 
 
-def _classified(
+def classified(
     logits: NDArray[np.float64],
     targets: NDArray[Any],
     steps: int,
     recent: float | None,
     first: NDArray[np.float64] | None = None,
     second: NDArray[Any] | None = None,
+    loss: float | None = None,
 ) -> Measured:
+    """The measurement of logits; ``first`` and ``second`` are another position that counts."""
     logs = _log_softmax(logits)[np.arange(len(targets)), targets]
-    loss = -float(logs.mean())
+    loss = -float(logs.mean()) if loss is None else loss
     if first is not None and second is not None:
         loss = (loss - float(_log_softmax(first)[np.arange(len(second)), second].mean())) / 2
     probabilities = np.exp(logs)

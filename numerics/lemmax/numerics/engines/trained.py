@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from lemmax.numerics.engines.register import plan, start
-from lemmax.numerics.engines.run import Measured
+from lemmax.numerics.engines.register import backend_for, one_thread, plan, start
+from lemmax.numerics.engines.run import Measured, Run
 from lemmax.numerics.training.configurations import Arrays
 from lemmax.numerics.training.jobs import Job
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.numerics.training.recipes import recipe as named
+from lemmax.theory.errors import LemmaxError
 
 if TYPE_CHECKING:
+    from torch import nn
+
     from lemmax.numerics.training.models import Model
 
 
@@ -38,14 +42,37 @@ class Trained:
         """The trained module, ready to be converted to its exact twin."""
         from lemmax.numerics.training.models import model_of
 
+        if isinstance(self.job.config, Own):
+            raise LemmaxError("A module of one's own is made by module(), not by model().")
         return model_of(self.job.config, self.weights)
+
+    def module(self) -> nn.Module:
+        """The trained torch module, of one's own or of a paper."""
+        if not isinstance(self.job.config, Own):
+            return self.model()
+        import torch
+
+        made = self.job.config.make(self.job.seed)
+        tensors = {name: torch.from_numpy(array.copy()) for name, array in self.weights.items()}
+        made.load_state_dict(tensors, assign=True)
+        return made
+
+
+def _now(jobs: Sequence[Job], run: Run) -> list[Trained]:
+    """The jobs of a run as they are."""
+    return [
+        Trained(job, measured, weights)
+        for job, measured, weights in zip(jobs, run.measured(), run.weights(), strict=True)
+    ]
 
 
 def train(
     jobs: Sequence[Job],
     recipe: str | Recipe,
-    backend: str = "torch",
+    backend: str | None = None,
     *,
+    every: int | None = None,
+    watch: Callable[[list[Trained]], object] | None = None,
     initial: Sequence[Arrays] | None = None,
     device: str | None = None,
     group: int | None = None,
@@ -61,11 +88,16 @@ def train(
     backend
         ``reference`` (one module at a time), ``torch`` (stacked groups) or ``numba`` (compiled,
         one at a time, CPU). They agree: float64 to 1e-9 after 100 steps. Training is chaotic, so
-        that after thousands of steps single models differ, and only means are comparable.
+        that after thousands of steps single models differ, and only means are comparable. By
+        default ``numba`` where it is installed and trains such jobs, else ``torch``, each with one
+        thread, which is fastest for models of this size; ``torch`` if another device is named.
     initial
         Initial weights instead of the recipe's, for fine-tuning.
     device
-        A torch device; by default CUDA where there is one, else the CPU.
+        A torch device. By default the CPU; with ``torch`` as the backend CUDA where there is one.
+    every, watch
+        After every so many steps, and before the first, ``watch`` is called with the group as it is
+        (``measured.steps`` says how far); what it returns is not used.
     group
         The largest number of models in a stacked group; by default what fits into the cache.
 
@@ -84,12 +116,20 @@ def train(
     (1.0, (0, 1, 2, 3, 4))
     """
     chosen = named(recipe)
+    engine = backend_for(jobs, chosen, device) if backend is None else backend
     results: list[Trained | None] = [None] * len(jobs)
-    for numbers in plan(jobs, chosen, backend, group):
+    for numbers in plan(jobs, chosen, engine, group):
         members = [jobs[number] for number in numbers]
         weights = None if initial is None else [initial[number] for number in numbers]
-        run = start(members, chosen, backend, weights, device)
-        run.advance(run.steps)
-        for number, measured, final in zip(numbers, run.measured(), run.weights(), strict=True):
-            results[number] = Trained(jobs[number], measured, final)
+        with one_thread(engine):
+            run = start(members, chosen, engine, weights, device)
+            while watch is not None and not run.finished:
+                watch(_now(members, run))
+                run.advance(run.step + (every or run.steps))
+            run.advance(run.steps)
+            now = _now(members, run)
+            if watch is not None:
+                watch(now)
+        for number, trained in zip(numbers, now, strict=True):
+            results[number] = trained
     return [result for result in results if result is not None]

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Family
 from lemmax.numerics.training.streams import stream
 from lemmax.theory.errors import LemmaxError
@@ -323,9 +324,10 @@ def _positive(config: Any, names: Iterable[str]) -> None:
             raise LemmaxError(f"{name} must be at least 1, not {getattr(config, name)}.")
 
 
-Config: TypeAlias = Wong | Dana | Mahdavi
-FAMILIES: Mapping[str, type[Wong] | type[Dana] | type[Mahdavi]] = {
+Config: TypeAlias = Wong | Dana | Mahdavi | Own
+FAMILIES: Mapping[str, type[Wong] | type[Dana] | type[Mahdavi] | type[Own]] = {
     "wong": Wong,
     "dana": Dana,
     "mahdavi": Mahdavi,
+    "own": Own,
 }

@@ -22,7 +22,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from lemmax.theory.errors import LemmaxError
 
-Family: TypeAlias = Literal["wong", "dana", "mahdavi"]
+Family: TypeAlias = Literal["wong", "dana", "mahdavi", "own"]
 Schedule: TypeAlias = Literal["constant", "linear", "exponential", "warmup", "warmup-cosine"]
 Optimiser: TypeAlias = Literal["adam", "sgd"]
 DType: TypeAlias = Literal["float32", "float64"]

@@ -15,17 +15,19 @@ import json
 import os
 import time
 import zipfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from importlib import import_module
+from importlib.util import find_spec
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
-from lemmax.numerics.engines.register import engine, plan, start
+from lemmax.numerics.engines.register import engine, one_thread, plan, start
 from lemmax.numerics.engines.run import Run
+from lemmax.numerics.training.configurations import Arrays
 from lemmax.numerics.training.jobs import Job, job_from_json
+from lemmax.numerics.training.naming import function_named
 from lemmax.numerics.training.recipes import Recipe, recipe
 from lemmax.numerics.training.results import Results, ResultsError
 from lemmax.numerics.training.streams import canonical
@@ -81,6 +83,7 @@ class Task:
     checkpoint: str | None
     checkpoint_seconds: float
     inspect: str | None = None
+    keep: str | None = None
 
     def prepare(self) -> None:
         """Import the engine."""
@@ -89,7 +92,7 @@ class Task:
     def run(self) -> list[dict[str, Any]]:
         """Train the group, from its checkpoint if there is one; one record per job."""
         jobs = [job_from_json(json.loads(text)) for text in self.jobs]
-        with _single_thread(self.backend):
+        with one_thread(self.backend):
             run = start(jobs, self.recipe, self.backend, None, self.device)
             key = self.key
             if self.checkpoint is not None:
@@ -110,6 +113,9 @@ class Task:
                 {"key": job.key(self.recipe), "job": job.to_json(), **measured.to_json()}
                 for job, measured in zip(jobs, run.measured(), strict=True)
             ]
+            if self.keep is not None:
+                for job, weights in zip(jobs, run.weights(), strict=True):
+                    write_weights(Path(self.keep) / f"{job.key(self.recipe)}.safetensors", weights)
             if self.inspect is not None:
                 inspect = function_named(self.inspect)
                 for record, job, weights in zip(records, jobs, run.weights(), strict=True):
@@ -122,26 +128,6 @@ class Task:
         form = ["whole groups"] if self.backend == "torch" else []
         text = canonical([self.jobs, self.recipe.to_json(), self.backend, *form])
         return hashlib.sha256(text.encode()).hexdigest()[:32]
-
-
-# The name of a function is part of a result's identity, so it outlives the place of its module.
-_EXPERIMENTS = "lemmax.numerics.experiments"
-_MOVED = {
-    f"{_EXPERIMENTS}.bigrams": f"{_EXPERIMENTS}.dana.beside",
-    f"{_EXPERIMENTS}.certified": f"{_EXPERIMENTS}.wong.certified",
-    f"{_EXPERIMENTS}.parity": f"{_EXPERIMENTS}.dana.parity",
-}
-
-
-def function_named(name: str) -> Callable[..., Any]:
-    """The function of a name such as ``package.module:function``; names travel, functions do not.
-
-    >>> function_named("math:sqrt")(9)
-    3.0
-    """
-    module, _, function = name.partition(":")
-    named: Callable[..., Any] = getattr(import_module(_MOVED.get(module, module)), function)
-    return named
 
 
 def save(run: Run, path: Path, key: str) -> None:
@@ -165,22 +151,6 @@ def restore(run: Run, path: Path, key: str) -> bool:
     return True
 
 
-@contextlib.contextmanager
-def _single_thread(backend: str) -> Iterator[None]:
-    """One thread for torch on the CPU: sums over threads are added in another order."""
-    if backend == "numba":
-        yield
-        return
-    import torch
-
-    before = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(before)
-
-
 def sweep(
     jobs: Sequence[Job],
     recipe: str | Recipe,
@@ -193,6 +163,7 @@ def sweep(
     cluster: str | None = None,
     checkpoint_seconds: float = 30.0,
     inspect: str | None = None,
+    keep: Literal["weights"] | None = None,
     progress: Callable[[Progress], None] | None = None,
 ) -> list[dict[str, Any]]:
     """Train all jobs that the results file does not have yet; the records of all of them.
@@ -213,6 +184,10 @@ def sweep(
     inspect
         The name, ``module:function``, of a function of a job and its trained weights; what it
         returns (plain data) becomes the record's ``inspected``.
+    keep
+        With ``"weights"`` the trained weights of every job are kept as ``KEY.safetensors`` in the
+        folder ``RESULTS.weights``; jobs that were trained without are trained again, alike.
+        :func:`kept_weights` reads them.
     progress
         Called whenever jobs finish.
 
@@ -237,10 +212,13 @@ def sweep(
     """
     chosen = _recipe(recipe)
     checked_workers(workers)
+    if chosen.family == "own":
+        backend = "own"
     keys = [job.key(chosen) for job in jobs]
     if len(set(keys)) != len(keys):
         raise LemmaxError("The same job occurs twice in the sweep.")
     groups = plan(jobs, chosen, backend, group)
+    weights = None if keep is None else _weights_folder(results, keep, cluster)
     identity: dict[str, Any] = {"recipe": chosen.to_json(), "backend": backend}
     if not chosen.both_positions:
         identity["loss"] = "trained positions"  # earlier files have a mean over both positions
@@ -254,18 +232,24 @@ def sweep(
         folder = Path(f"{os.fspath(results)}.checkpoints")
         tasks: dict[Task, int] = {}
         for members in groups:
-            if all(keys[number] in file.records for number in members):
+            there = [keys[number] for number in members if keys[number] in file.records]
+            if weights is not None:
+                there = [key for key in there if (weights / f"{key}.safetensors").is_file()]
+            if len(there) == len(members):
                 continue
             texts = tuple(canonical(jobs[number].to_json()) for number in members)
             place = None
             if cluster is None:
                 place = str(folder / f"{keys[members[0]]}.npz")
-            task = Task(texts, chosen, backend, device, place, checkpoint_seconds, inspect)
+            kept = None if weights is None else str(weights)
+            task = Task(texts, chosen, backend, device, place, checkpoint_seconds, inspect, kept)
             tasks[task] = sum(jobs[number].work(chosen) for number in members)
         total = sum(job.work(chosen) for job in jobs)
         began, worked = time.monotonic(), 0
         if cluster is None and tasks:
             folder.mkdir(exist_ok=True)
+        if weights is not None:
+            weights.mkdir(exist_ok=True)
         with contextlib.closing(finished(list(tasks), workers, cluster)) as ended:
             for task, records in ended:
                 file.append(records)
@@ -280,6 +264,37 @@ def sweep(
         file.sort(keys)
         _remove(folder)
         return [file.records[key] for key in keys]
+
+
+def _weights_folder(results: str | os.PathLike[str], keep: str, cluster: str | None) -> Path:
+    if keep != "weights":
+        raise LemmaxError(f"Of a trained job its weights can be kept, not {keep!r}.")
+    if cluster is not None:
+        raise LemmaxError("Workers of a cluster have other disks: weights are kept without one.")
+    if find_spec("safetensors") is None:
+        raise LemmaxError("To keep weights the package safetensors is needed (the extra torch).")
+    return Path(f"{os.fspath(results)}.weights")
+
+
+def write_weights(path: Path, weights: Arrays) -> None:
+    """Write weights as safetensors, whole or not at all."""
+    from safetensors.numpy import save as packed
+
+    write_bytes(path, packed({name: np.asarray(x, order="C") for name, x in weights.items()}))
+
+
+def kept_weights(results: str | os.PathLike[str], key: str) -> Arrays:
+    """The weights that a sweep kept of the job with this key.
+
+    Nothing in the file is executed. Cost: reading it.
+    """
+    from safetensors.numpy import load
+
+    path = Path(f"{os.fspath(results)}.weights") / f"{key}.safetensors"
+    if not path.is_file():
+        raise LemmaxError(f'There are no weights {path}; sweep(…, keep="weights") keeps them.')
+    arrays: Arrays = load(path.read_bytes())
+    return arrays
 
 
 def _recipe(name: str | Recipe) -> Recipe:
@@ -300,6 +315,7 @@ __all__ = [
     "ResultsError",
     "Task",
     "function_named",
+    "kept_weights",
     "restore",
     "save",
     "sweep",

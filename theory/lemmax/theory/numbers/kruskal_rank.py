@@ -14,6 +14,7 @@ subset is confirmed over Q.
 from __future__ import annotations
 
 import random
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import combinations, islice
@@ -124,6 +125,7 @@ def near_dependence(vectors: Matrix, size: int, most: int) -> NearDependence:
     table = np.array(rows).reshape(T, -1)
     table = table / np.maximum(np.linalg.norm(table, axis=1, keepdims=True), 1e-300)
     complete = comb(T, size) <= most
+    subsets: Iterator[tuple[int, ...]]
     if complete:
         subsets = combinations(range(T), size)
     else:

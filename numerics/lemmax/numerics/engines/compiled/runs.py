@@ -26,6 +26,7 @@ from lemmax.numerics.engines.flat import flatten, views
 from lemmax.numerics.engines.run import Measured, Run, epoch_of, measure
 from lemmax.numerics.training.configurations import Arrays, Dana, Mahdavi, Wong
 from lemmax.numerics.training.jobs import Job, batches
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError
 
@@ -202,6 +203,7 @@ def start(
     if device not in (None, "cpu"):
         raise LemmaxError(f"The numba backend runs on the CPU, not on {device!r}.")
     config = jobs[0].config
+    assert not isinstance(config, Own)  # which have an engine of their own
     if isinstance(config, Wong):
         if recipe.batch is not None:
             raise LemmaxError("The numba backend trains Wong's layers on full batches.")

@@ -11,6 +11,7 @@ from lemmax.numerics.engines.stacked.mahdavi import StackedMahdavi
 from lemmax.numerics.engines.stacked.wong import StackedWong
 from lemmax.numerics.training.configurations import Arrays, Dana, Wong
 from lemmax.numerics.training.jobs import Job
+from lemmax.numerics.training.own import Own
 from lemmax.numerics.training.recipes import Recipe
 from lemmax.theory.errors import LemmaxError
 
@@ -49,6 +50,7 @@ def plan(jobs: Sequence[Job], recipe: Recipe, group: int | None) -> list[tuple[i
 
 def _alike(job: Job, recipe: Recipe) -> tuple[object, ...]:
     config, steps = job.config, job.steps(recipe)
+    assert not isinstance(config, Own)  # which have an engine of their own
     if isinstance(config, Wong):
         return ("wong", steps)
     if isinstance(config, Dana):
@@ -62,6 +64,7 @@ def _alike(job: Job, recipe: Recipe) -> tuple[object, ...]:
 def _size(job: Job) -> tuple[int, int, int]:
     """Rows, vocabulary and width of the heads."""
     config = job.config
+    assert not isinstance(config, Own)  # which have an engine of their own
     if isinstance(config, Wong):
         subjects = len({k for k, _, _ in config.facts})
         heads = config.heads * (2 * config.d_qk + config.d_vo)
