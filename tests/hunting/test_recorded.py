@@ -58,7 +58,6 @@ def test_bounds_have_the_recorded_gap() -> None:
     "claim",
     [
         "dana/corollary-2",
-        "dana/figure-4-bound",
         "dana/t-epsilon",
         "dana/value-map-keeps-rank",
         "mahdavi/one-hot",

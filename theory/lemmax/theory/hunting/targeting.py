@@ -58,7 +58,7 @@ def targeted(
         deadline=None,
         derandomize=False,
         phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
-        suppress_health_check=list(hypothesis.HealthCheck),
+        suppress_health_check=list(hypothesis.HealthCheck.__members__.values()),
         verbosity=hypothesis.Verbosity.quiet,
     )
     @hypothesis.given(st.data())
@@ -100,9 +100,6 @@ class _Choices(random.Random):
     def __init__(self, between: Callable[[int, int], int]) -> None:
         super().__init__(0)
         self._between = between
-
-    def __reduce__(self) -> Any:
-        raise TypeError("choices of another are not repeated")
 
     def randint(self, a: int, b: int) -> int:
         return self._between(a, b) if a < b else a
