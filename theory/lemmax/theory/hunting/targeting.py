@@ -20,7 +20,7 @@ from lemmax.theory.hunting.sizes import size_of
 
 _X = TypeVar("_X")
 _FAR = 60  # how far a number moves at once; hypothesis tries constants of the code from 100 on
-_MOST = 10**300  # a float
+_MOST = Fraction(10**300)  # still a float
 _MOVES = 3  # numbers that are moved after an instance was drawn
 
 
@@ -71,7 +71,7 @@ def targeted(
         left -= 1
         told = see(made)
         if told.answer == "breaks":
-            hypothesis.target(-float(min(size_of(made), _MOST)), label="size")
+            hypothesis.target(-float(min(Fraction(size_of(made)), _MOST)), label="size")
         elif told.slack is not None:
             hypothesis.target(-float(min(told.slack, _MOST)), label="slack")
 
@@ -115,6 +115,6 @@ class _Choices(random.Random):
     def choice(self, seq: Sequence[_X]) -> _X:  # type: ignore[override]
         return seq[self.randint(0, len(seq) - 1)]
 
-    def sample(self, population: Sequence[_X], k: int, *, counts: Any = None) -> list[_X]:  # type: ignore[override]
+    def sample(self, population: Sequence[_X], k: int, *, counts: Any = None) -> list[_X]:
         pool = list(population)
         return [pool.pop(self.randint(0, len(pool) - 1)) for _ in range(k)]
