@@ -143,6 +143,14 @@ def test_shapes_that_an_assumption_names_are_drawn() -> None:
     assert answers.count("holds") > 5
 
 
+def test_a_parity_is_drawn_for_the_heads_of_the_transformer() -> None:
+    asked = Question(statement_of("lemmax/parity-obstruction"))
+    draw = Draw(asked, 1)
+    drawn = [draw.instance() for _ in range(20)]
+    assert {asked.ask(instance).answer for instance in drawn} == {"holds"}
+    assert {len(instance["T"]["transformer"]["layer"]["heads"]) for instance in drawn} == {0, 1}
+
+
 def test_true_statements_are_not_caught() -> None:
     caught = hunt(ANY, seconds=60, largest=5)
     assert caught.instance is None
