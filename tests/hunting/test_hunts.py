@@ -2,6 +2,7 @@
 
 import itertools
 import json
+import re
 import sys
 from collections.abc import Callable
 from fractions import Fraction
@@ -142,6 +143,14 @@ def test_shapes_that_an_assumption_names_are_drawn() -> None:
     assert answers.count("holds") > 5
 
 
+def test_a_parity_is_drawn_for_the_heads_of_the_transformer() -> None:
+    asked = Question(statement_of("lemmax/parity-obstruction"))
+    draw = Draw(asked, 1)
+    drawn = [draw.instance() for _ in range(20)]
+    assert {asked.ask(instance).answer for instance in drawn} == {"holds"}
+    assert {len(instance["T"]["transformer"]["layer"]["heads"]) for instance in drawn} == {0, 1}
+
+
 def test_true_statements_are_not_caught() -> None:
     caught = hunt(ANY, seconds=60, largest=5)
     assert caught.instance is None
@@ -170,6 +179,27 @@ def test_a_hunt_is_the_same_for_the_same_seed_and_goes_on_after_a_stop(tmp_path:
     state.write_text("{")
     with pytest.raises(LemmaxError, match="not the state of a hunt"):
         hunt(ANY, seconds=1, state=state)
+
+
+def test_several_processes_hunt_the_same_way_each_time() -> None:
+    """Rounds go to two processes by their numbers, so that chance has no say."""
+    text = "given M: matrix; conclude entry_sum(M) <= 40"
+    lines: list[str] = []
+    one = hunt(text, seconds=60, patience=2, workers=2, progress=lines.append)
+    two = hunt(text, seconds=60, patience=2, workers=2)
+    assert one.instance == two.instance == {"M": [["41"]]}
+    assert (one.rounds, one.tried) == (two.rounds, two.tried)
+    assert one.rounds % 2 == 0
+    assert all(re.search(r"instances, .*, \d+ s left at most", line) for line in lines)
+
+
+def test_progress_says_how_long_it_may_take() -> None:
+    lines: list[str] = []
+    hunt(ANY, seconds=1.5, progress=lines.append)
+    assert lines
+    told = re.fullmatch(r"[\d,]+ instances, all below size \d+, (\d+) s left at most", lines[0])
+    assert told is not None
+    assert int(told[1]) <= 1
 
 
 def test_a_shrunk_instance_keeps_its_property_and_nothing_smaller_does() -> None:

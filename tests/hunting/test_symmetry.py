@@ -32,9 +32,9 @@ def moved(value: Any, how: str, source: random.Random) -> Any:
         return source.sample(value, len(value))
     if isinstance(value[0][0], list):
         slices = source.sample(value, len(value))
-        rows = source.sample(range(len(value[0])), len(value[0]))
-        columns = source.sample(range(len(value[0][0])), len(value[0][0]))
-        return [[[M[i][j] for j in columns] for i in rows] for M in slices]
+        down = source.sample(range(len(value[0])), len(value[0]))
+        across = source.sample(range(len(value[0][0])), len(value[0][0]))
+        return [[[M[i][j] for j in across] for i in down] for M in slices]
     rows = source.sample(value, len(value))
     columns = source.sample(range(len(rows[0])), len(rows[0]))
     return [[row[j] for j in columns] for row in rows]

@@ -276,7 +276,12 @@ class Draw:
                 facts = answers(L, *kinds)
                 few = self.random.sample(facts, self.random.randint(1, len(facts)))
                 D["facts"] = facts if choice < 0.8 else few
-        if "transformer" in sorts and "associations" in sorts and self.random.random() < 0.8:
+        if "transformer" in sorts and "associations" in sorts and "parity" in self.question.words:
+            T = drawn[sorts["transformer"]]["transformer"]
+            bits = itertools.product((0, 1), repeat=len(T["layer"]["heads"]) + 1)
+            T["pos"] = texts(self.rows(len(T["layer"]["heads"]) + 2, len(T["layer"]["W_U"])))
+            drawn[sorts["associations"]] = {"associations": [[[*t, 0], sum(t) % 2] for t in bits]}
+        elif "transformer" in sorts and "associations" in sorts and self.random.random() < 0.8:
             T = drawn[sorts["transformer"]]["transformer"]
             pairs = [t for t, _ in drawn[sorts["associations"]]["associations"]]
             size = len(T["layer"]["tokens"])

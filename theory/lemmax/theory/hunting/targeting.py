@@ -20,6 +20,7 @@ from lemmax.theory.hunting.sizes import size_of
 
 _X = TypeVar("_X")
 _FAR = 60  # how far a number moves at once; hypothesis tries constants of the code from 100 on
+_MOST = Fraction(10**300)  # still a float
 _MOVES = 3  # numbers that are moved after an instance was drawn
 
 
@@ -58,7 +59,7 @@ def targeted(
         deadline=None,
         derandomize=False,
         phases=(hypothesis.Phase.generate, hypothesis.Phase.target),
-        suppress_health_check=list(hypothesis.HealthCheck),
+        suppress_health_check=list(hypothesis.HealthCheck),  # pyright: ignore[reportArgumentType]
         verbosity=hypothesis.Verbosity.quiet,
     )
     @hypothesis.given(st.data())
@@ -70,9 +71,9 @@ def targeted(
         left -= 1
         told = see(made)
         if told.answer == "breaks":
-            hypothesis.target(-float(size_of(made)), label="size")
+            hypothesis.target(-float(min(Fraction(size_of(made)), _MOST)), label="size")
         elif told.slack is not None:
-            hypothesis.target(-float(told.slack), label="slack")
+            hypothesis.target(-float(min(told.slack, _MOST)), label="slack")
 
     with contextlib.suppress(_Enough):
         climb()
@@ -101,9 +102,6 @@ class _Choices(random.Random):
         super().__init__(0)
         self._between = between
 
-    def __reduce__(self) -> Any:
-        raise TypeError("choices of another are not repeated")
-
     def randint(self, a: int, b: int) -> int:
         return self._between(a, b) if a < b else a
 
@@ -117,6 +115,6 @@ class _Choices(random.Random):
     def choice(self, seq: Sequence[_X]) -> _X:  # type: ignore[override]
         return seq[self.randint(0, len(seq) - 1)]
 
-    def sample(self, population: Sequence[_X], k: int, *, counts: Any = None) -> list[_X]:  # type: ignore[override]
+    def sample(self, population: Sequence[_X], k: int, *, counts: Any = None) -> list[_X]:
         pool = list(population)
         return [pool.pop(self.randint(0, len(pool) - 1)) for _ in range(k)]
