@@ -136,6 +136,8 @@ class Server:
             if lines and lines[-1] in ("survived", "unrunnable"):
                 self.write(told | {"result": lines[-1]})
                 continue
+            if ended in (signal.SIGTERM, signal.SIGINT):  # someone ended it, not the mutant
+                continue
             by = ran[-1] if ran else ""
             kills[mutant.path + mutant.function][by] += 1
             slow = ended in (signal.SIGPROF, signal.SIGKILL)
