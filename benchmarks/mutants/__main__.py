@@ -8,6 +8,7 @@ benchmarks/results/mutants.jsonl.
 from __future__ import annotations
 
 import argparse
+import ast
 import json
 import os
 import sys
@@ -18,7 +19,7 @@ from typing import Any
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a mutant of a loop is Python, not machine code
 
 from benchmarks.mutants.generated import ROOT, Mutant, drawn, mutants_in
-from benchmarks.mutants.record import RESULTS, record, table
+from benchmarks.mutants.record import RESULTS, Made, Place, record, table
 from benchmarks.mutants.rooms import ROOMS
 from benchmarks.mutants.served import Server, serve
 
@@ -45,8 +46,8 @@ def run(name: str, seed: int, budget: float, jobs: int, again: bool, most: int) 
         ]
         for mutant in known[: most or None]:
             before = latest.get(mutant.key)
-            todo = before in ("survived", "uncovered") if again else before is None
-            if todo:
+            # What no test covered costs nothing to ask again.
+            if before in ((None, "survived", "uncovered") if again else (None, "uncovered")):
                 yield mutant
 
     def write(line: dict[str, Any]) -> None:
@@ -55,18 +56,38 @@ def run(name: str, seed: int, budget: float, jobs: int, again: bool, most: int) 
 
     known = BUILD / f"{name}-coverage.jsonl"
     server = Server(list(room.targets), known, wanted, write, budget, jobs)
-    return serve(server, list(room.tests))
+    return serve(server, room.tests, room.without)
+
+
+CHARGING = ("spend", "keep", "room", "foresee", "foreseen")
+
+
+def charges(path: str) -> list[tuple[int, int]]:
+    """The lines of a file on which the checker's meter is charged before work is done."""
+    tree = ast.parse((ROOT / path).read_text(encoding="utf-8"))
+    return [
+        (node.lineno, node.end_lineno or node.lineno)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr)
+        and isinstance(node.value, ast.Call)
+        and isinstance(node.value.func, ast.Name)
+        and node.value.func.id in CHARGING
+    ]
 
 
 def recorded() -> None:
     """Write the record from the results of all runs."""
-    generated, lines = {}, list[dict[str, Any]]()
+    generated, lines = dict[Place, Made](), list[dict[str, Any]]()
     for name, room in ROOMS.items():
         lines += lines_of(BUILD / f"{name}.jsonl")
-        for mutant in mutants_in(list(room.targets), KEPT):
-            every, words, digests = generated.get(mutant.path, (0, 0, set[str]()))
-            digests.add(mutant.digest)
-            generated[mutant.path] = (every + 1, words + mutant.words, digests)
+        every = mutants_in(list(room.targets), KEPT)
+        charging = {path: charges(path) for path in {mutant.path for mutant in every}}
+        for mutant in every:
+            part = "charges" if mutant.lines in charging[mutant.path] else ""
+            made = generated.setdefault((mutant.path, part), Made())
+            made.mutants += not mutant.words
+            made.words += mutant.words
+            made.digests.add(mutant.digest)
     told = (json.dumps(line, ensure_ascii=False) + "\n" for line in record(lines, generated))
     RESULTS.write_text("".join(told), encoding="utf-8")
 

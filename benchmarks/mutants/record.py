@@ -8,9 +8,8 @@ from __future__ import annotations
 import json
 import math
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -80,39 +79,33 @@ def equivalents(path: Path = EQUIVALENT) -> dict[str, str]:
     return {digest: table["why"] for table in tables for digest in table["digests"]}
 
 
-def record(
-    lines: Iterable[dict[str, Any]], generated: dict[str, tuple[int, int, set[str]]]
-) -> list[dict[str, Any]]:
-    """A line per file from the lines of runs: the last result of each mutant that still exists.
+Place = tuple[str, str]  # a file, and "charges" for mutants of what the checker's meter is charged
 
-    ``generated`` has, for each file, how many mutants it has, how many of them are words, and the
-    digests of all.
-    """
-    latest: dict[str, dict[str, dict[str, Any]]] = defaultdict(dict)
-    for line in lines:
-        if line["digest"] in generated.get(line["path"], (0, 0, set()))[2]:
-            latest[line["path"]][line["digest"]] = line
+
+@dataclass
+class Made:
+    """The mutants that a place has: how many, how many are words only, and the digests of all."""
+
+    mutants: int = 0
+    words: int = 0
+    digests: set[str] = field(default_factory=set)
+
+
+def record(lines: Iterable[dict[str, Any]], generated: dict[Place, Made]) -> list[dict[str, Any]]:
+    """A line per place from the lines of runs: the last result of each mutant that still exists."""
+    latest = {(line["path"], line["digest"]): line for line in lines}
     found = []
-    for path, (mutants, words, _) in sorted(generated.items()):
-        results = list(latest[path].values())
-        counts = {
+    for (path, part), made in sorted(generated.items()):
+        results = [latest[path, d] for d in sorted(made.digests) if (path, d) in latest]
+        counted = {
             result: sum(line["result"] == result for line in results)
             for result in ("killed", "timeout", "unrunnable")
         }
-        left = sorted(
-            (line for line in results if line["result"] in LEFT),
-            key=lambda line: (line["line"], line["digest"]),
-        )
+        left = [line for line in results if line["result"] in LEFT]
+        left.sort(key=lambda line: (line["line"], line["digest"]))
         names = ("function", "line", "was", "now", "digest", "result")
-        found.append(
-            {
-                "path": path,
-                "mutants": mutants - words,
-                "words": words,
-                **counts,
-                "left": [{name: line[name] for name in names} for line in left],
-            }
-        )
+        told = {"path": path, "part": part, "mutants": made.mutants, "words": made.words}
+        found.append(told | counted | {"left": [{n: line[n] for n in names} for line in left]})
     return found
 
 
@@ -135,17 +128,18 @@ def counts(line: dict[str, Any], known: dict[str, str]) -> Counts:
     )
 
 
-def folder_of(path: str) -> str:
+def folder_of(path: str, part: str = "") -> str:
     """The room that a file of the record belongs to."""
     parts = path.split("/")
-    return "/".join(parts[2:4]) if parts[2] == "theory" else parts[2]
+    folder = "/".join(parts[2:4]) if parts[2] == "theory" else parts[2]
+    return f"{folder}, {part}" if part else folder
 
 
 def rooms(lines: list[dict[str, Any]], known: dict[str, str]) -> dict[str, Counts]:
     """The counts of each folder that was mutated."""
     found: dict[str, Counts] = {}
     for line in lines:
-        folder, more = folder_of(line["path"]), counts(line, known)
+        folder, more = folder_of(line["path"], line["part"]), counts(line, known)
         found[folder] = found[folder] + more if folder in found else more
     return found
 
@@ -195,7 +189,7 @@ def listed(path: Path = RESULTS, why: Path = EQUIVALENT, folder: str = "checker"
     known = equivalents(why)
     told = ["| place | was | is | |", "|---|---|---|---|"]
     for line in read(path):
-        if folder_of(line["path"]) == folder:
+        if folder_of(line["path"], line["part"]) == folder:
             for each in line["left"]:
                 if each["digest"] not in known:
                     place = line["path"].partition("/lemmax/")[2] + f":{each['line']}"

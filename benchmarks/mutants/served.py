@@ -111,10 +111,10 @@ class Server:
             with contextlib.suppress(ImportError):
                 importlib.import_module(name)
         gc.collect()
+        places = alive(self.targets)  # before they are frozen, for then they are not listed
         gc.freeze()
         self.measure(list(items.values()))
         covered, seconds = read_coverage(self.known)
-        places = alive(self.targets)
         kills: dict[str, Counter[str]] = defaultdict(Counter)
 
         def tasks() -> Iterator[tuple[tuple[Mutant, int], Work]]:
@@ -135,6 +135,8 @@ class Server:
             told = mutant.told() | {"tests": len(ran), "covering": covering}
             if lines and lines[-1] in ("survived", "unrunnable"):
                 self.write(told | {"result": lines[-1]})
+                continue
+            if ended in (signal.SIGTERM, signal.SIGINT):  # someone ended it, not the mutant
                 continue
             by = ran[-1] if ran else ""
             kills[mutant.path + mutant.function][by] += 1
@@ -287,8 +289,9 @@ def read_coverage(known: Path) -> tuple[dict[tuple[str, int], set[str]], dict[st
     return covered, seconds
 
 
-def serve(server: Server, tests: list[str]) -> int:
+def serve(server: Server, tests: Iterable[str], without: Iterable[str]) -> int:
     """Run pytest with the server in the place of its loop over tests."""
     words = ["-q", "-s", "-p", "no:cacheprovider", "-p", "no:randomly", "-p", "no:xdist"]
     words += ["-p", "no:benchmark", "--assert=plain", "--tb=native", "--rootdir", str(ROOT)]
+    words += [f"--deselect={test}" for test in without]
     return int(pytest.main([*words, *(str(ROOT / test) for test in tests)], plugins=[server]))

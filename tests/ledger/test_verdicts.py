@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
@@ -11,7 +12,9 @@ import pytest
 
 from lemmax.theory.ledger import verdicts
 from lemmax.theory.ledger.claims import Catalogue, Claim, Kind
-from lemmax.theory.ledger.proofs import Direction
+from lemmax.theory.ledger.entries import _kernel_checked
+from lemmax.theory.ledger.gathering import proof_evidence
+from lemmax.theory.ledger.proofs import Direction, Proof, ProofStep
 from lemmax.theory.ledger.records import Record, disagreements, read_ledger, stale, to_json
 from lemmax.theory.ledger.verdicts import (
     GRADES,
@@ -376,3 +379,61 @@ def test_evidence_for_other_words_decides_nothing() -> None:
     assert judge(claim(), [right]) == ("holds", "kernel")
     wrong = replace(right, statement="0123456789abcdef")
     assert judge(claim(), [wrong]) == ("open", None)
+
+
+PROOF = Proof(
+    "x/c",
+    "for",
+    "a title",
+    (ProofStep(1, "a", "test", ("t::a",)), ProofStep(2, "b", "test", ("t::b",))),
+    Path("a.md"),
+)
+
+
+@pytest.mark.parametrize(
+    ("page", "steps", "outcome"),
+    [
+        ("passed", {"t::a": "passed", "t::b": "passed"}, "passed"),
+        ("failed", {"t::a": "passed", "t::b": "passed"}, "broken"),
+        ("not-run", {"t::a": "passed", "t::b": "passed"}, "not-run"),
+        ("passed", {"t::a": "failed", "t::b": "passed"}, "broken"),
+        ("passed", {"t::a": "passed", "t::b": "failed"}, "broken"),
+        ("passed", {"t::a": "failed", "t::b": "not-run"}, "broken"),
+        ("passed", {"t::a": "not-run", "t::b": "failed"}, "broken"),
+        ("passed", {"t::a": "not-run", "t::b": "passed"}, "not-run"),
+        ("passed", {"t::a": "passed"}, "broken"),  # the other step's test does not exist
+    ],
+)
+def test_a_proof_is_as_good_as_its_step_tests(
+    page: Outcome, steps: dict[str, Outcome], outcome: Outcome
+) -> None:
+    found = proof_evidence(
+        PROOF, "a.md", page, lambda test: steps.get(test, "not-run"), lambda test: test in steps
+    )
+    assert (found.claim, found.grade, found.outcome) == ("x/c", "argued", outcome)
+    bad = [test for test in PROOF.tests if steps.get(test) != "passed"]
+    if page == "passed" and bad:
+        assert found.details is not None
+        assert any(test in found.details for test in bad)
+    else:
+        assert found.details is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "grade", "kernel"),
+    [
+        ({}, "certified", True),
+        ({}, "kernel", False),
+        ({"kernel_checked": []}, "certified", False),
+        ({"kernel_checked": ["a.json"], "certificates": ["a.json", "b.json"]}, "certified", False),
+        ({"outcome": "failed"}, "certified", False),
+        ({"grade": "symbolic"}, "certified", False),
+        ({"kernel_checked": [], "certificates": []}, "certified", False),
+    ],
+)
+def test_a_certified_claim_is_in_the_kernel_when_all_of_a_tests_certificates_are(
+    changes: dict[str, Any], grade: str, kernel: bool
+) -> None:
+    item = {"grade": "certified", "outcome": "passed", "certificates": ["a.json"]}
+    item |= {"kernel_checked": ["a.json"]} | changes
+    assert _kernel_checked({"grade": grade, "evidence": [item]}) is kernel

@@ -1,0 +1,163 @@
+"""The edges of rules of the checker: what is just allowed, and what is just not.
+
+Each of them is where a mutant of the checker would have accepted something false, or would have
+ended in a traceback, and no fast test had noticed it (`benchmarks/mutants`).
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import random
+import struct
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from lemmax.checker import NotACertificate, check
+from lemmax.checker.bounds import spans
+from lemmax.checker.coded import arrays
+from lemmax.checker.language.sorts import Facts
+from lemmax.checker.polynomials import multiply, roots_of
+from lemmax.checker.reading import Matrix, Tensor
+from lemmax.checker.words import databases, matrices, scalars, tensors
+
+PRIME = "1000003"
+JORDAN = [[[1, 0], [0, 1]], [[0, 1], [0, 0]]]  # det (z_0 I + z_1 N) = z_0²: its rank is 3
+
+
+def square(**changes: Any) -> dict[str, Any]:
+    step = {"mode": 0, "prime": PRIME, "form": ["1", "0"], "minors": [[0, 1, 0, 1]]}
+    return step | {"weights": ["1"]} | changes
+
+
+def test_a_square_of_a_form_gives_one_more_than_the_slices() -> None:
+    bound, rest, _ = spans.by_square(square(), JORDAN, "Q", "step")
+    assert (bound, rest) == (3, JORDAN)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"form": ["0", "1"]},
+        {"form": ["1", "1"]},
+        {"form": ["0", "0"], "weights": ["0"]},
+        {"weights": ["2"]},
+        {"weights": ["-1"]},
+        {"weights": ["1/2"]},
+        {"minors": [[0, 1, 1, 0]]},
+        {"minors": [[0, 1, 0, 1], [0, 1, 0, 1]], "weights": ["1", "1"]},
+    ],
+)
+def test_what_is_not_the_square_bounds_nothing(changes: dict[str, Any]) -> None:
+    assert spans.by_square(square(**changes), JORDAN, "Q", "step")[0] < 0
+
+
+def test_squares_of_dependent_slices_bound_nothing() -> None:
+    twice = [JORDAN[0], JORDAN[0]]  # of rank 2; the minor is (z_0 + z_1)²
+    assert spans.by_square(square(form=["1", "1"]), twice, "Q", "step")[0] < 0
+
+
+def test_weights_that_cancel_are_one_square() -> None:
+    step = square(minors=[[0, 1, 0, 1], [0, 1, 1, 0]], weights=["1/2", "-1/2"])
+    assert spans.by_square(step, JORDAN, "Q", "step")[0] == 3
+
+
+@pytest.mark.parametrize(("weights", "holds"), [(("0", "0"), False), (("1", "0"), True)])
+def test_a_tie_of_logits_holds_no_fact(weights: tuple[str, str], holds: bool) -> None:
+    said = {"type": "holds", "weights": [[x] for x in weights]}
+    fields = {"features": [["1"]], "labels": [0], "classes": 2, "assertion": said}
+    verdict = check({"format": "lemmax-certificate", "version": 1, "kind": "readout", **fields})
+    assert verdict.holds is holds
+
+
+@pytest.mark.parametrize("said", ["rank(M)(M) == 1", "rank(M, M=M) == 1", "(rank)(M)(M) == 1"])
+def test_only_words_are_called(said: str) -> None:
+    statement = {"hypotheses": [], "conclusion": said}
+    fields = {"claim": "own/edge", "statement": statement, "instance": {"M": [["1"]]}}
+    with pytest.raises(NotACertificate, match="not in the language"):
+        check({"format": "lemmax-certificate", "version": 1, "kind": "refutation", **fields})
+
+
+def test_a_part_of_a_table_is_not_the_table() -> None:
+    """As many keys, queries and values, and every fact of D in E."""
+    D = Facts([("a", "x", "v"), ("b", "y", "w")])
+    E = Facts([("a", "x", "v"), ("b", "y", "w"), ("a", "y", "v")])
+    for same in (databases.isomorphic, databases.same_table):
+        assert same(D, D)
+        assert not same(D, E)
+        assert not same(E, D)
+
+
+@pytest.mark.parametrize("number", [-1, 0, 1, 2])
+def test_log_odds_are_of_what_lies_between(number: int) -> None:
+    with pytest.raises(NotACertificate, match="between 0 and 1"):
+        scalars.log_odds(Fraction(number))
+
+
+@pytest.mark.parametrize("tau", [Fraction(0), Fraction(-1, 2), Fraction(3, 2)])
+def test_thresholds_are_positive_and_at_most_one(tau: Fraction) -> None:
+    with pytest.raises(NotACertificate, match="must lie in"):
+        matrices.threshold(Matrix([(Fraction(0), Fraction(1))]), tau)
+    assert [list(row) for row in matrices.threshold(Matrix([(Fraction(0),)]), Fraction(1))] == [[1]]
+
+
+def array(shape: list[int], place: list[int], content: bytes) -> bytes:
+    entry = {"dtype": "F32", "shape": shape, "data_offsets": place}
+    header = json.dumps({"a": entry}).encode()
+    return struct.pack("<Q", len(header)) + header + content
+
+
+def test_arrays_lie_in_the_file() -> None:
+    content = struct.pack("<2f", 1.0, 2.0)
+    assert arrays._parsed(array([2], [0, 8], content), "a")["a"].shape == (2,)
+    for place in ([4, 12], [8, 16], [0, 12], [1, 8]):
+        with pytest.raises(NotACertificate, match="does not fit its shape"):
+            arrays._parsed(array([2], place, content), "a")
+
+
+def polynomial(roots: list[int], circles: list[int], lead: int) -> list[Fraction]:
+    """lead · Π (x - r) · Π (x² + c), the lowest coefficient first."""
+    f = [Fraction(lead)]
+    for r in roots:
+        f = multiply(f, [Fraction(-r), Fraction(1)])
+    for c in circles:
+        f = multiply(f, [Fraction(c), Fraction(0), Fraction(1)])
+    return f
+
+
+def test_sturm_counts_planted_roots() -> None:
+    rng = random.Random(5)
+    for real, circled, lead in itertools.product(range(4), range(3), (-3, 1, 2)):
+        if real + circled:
+            roots = [rng.randint(-3, 3) for _ in range(real)]
+            circles = [rng.randint(1, 3) for _ in range(circled)]
+            distinct = len(set(roots)), len(set(roots)) + 2 * len(set(circles))
+            assert roots_of(polynomial(roots, circles, lead)) == distinct
+
+
+def test_a_tree_of_slices_is_charged_for_differences() -> None:
+    """Slices S, S and S + one entry: rank 2, then 0, then 1; a multiple of S is no neighbour."""
+
+    def cube(*slices: list[list[int]]) -> Tensor:
+        return Tensor(Matrix(tuple(map(Fraction, row)) for row in part) for part in slices)
+
+    S, more = [[1, 0], [0, 1]], [[1, 1], [0, 1]]
+    assert tensors.spanning_tree(cube(S, S, more), Fraction(0)) == 3
+    assert tensors.spanning_tree(cube(S, [[-1, 0], [0, -1]]), Fraction(0)) == 4
+    assert tensors.spanning_tree(cube(S, [[2, 0], [0, 2]]), Fraction(0)) == 4
+
+
+@pytest.mark.parametrize(
+    ("kind", "statement", "version"),
+    [
+        ("witness", "conclude 1 == 1", 1),
+        ("refutation", "conclude 1 == 2", 1),
+        ("refutation", {"hypotheses": [], "conclusion": "1 == 2"}, 2),
+    ],
+)
+def test_a_statement_has_the_version_of_its_form(kind: str, statement: Any, version: int) -> None:
+    fields = {"claim": "own/edge", "statement": statement, "instance": {}}
+    with pytest.raises(NotACertificate, match=f"version must be {3 - version}"):
+        check({"format": "lemmax-certificate", "version": version, "kind": kind, **fields})
