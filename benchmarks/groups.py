@@ -52,15 +52,16 @@ def obstacle(result: TensorRank) -> str:
         return ""
     reasons = []
     parts = components(algebra.parts) or ()
-    if any(part.squares is not None for part in parts):
-        known = "8" if result.field == "R" else "8 if both squares are -1, else 12,"
-        reasons.append(f"quaternions: {known} terms are used; 7 by the bound")
+    if result.field == "Q" and any(part.squares not in (None, (-1, -1)) for part in parts):
+        reasons.append("quaternions with other squares than -1: 12 terms are used; 8 by the bound")
     if any(part.degree == 3 for part in parts):
         reasons.append(
             "3 × 3 matrices: 23 terms are used; 17 by the theorem, of which 15 is proved"
         )
-    if any(part.degree > 1 and not _splits(part.modulus, result.field) for part in parts):
-        reasons.append("2 × 2 matrices over a field: its products are multiplied out")
+    larger = [p for p in parts if p.degree > 1 and not _splits(p.modulus, result.field)]
+    for name, skew in (("2 × 2 matrices", False), ("quaternions", True)):
+        if any((part.squares is not None) == skew for part in larger):
+            reasons.append(f"{name} over a field: its products are multiplied out")
     return "; ".join(reasons)
 
 
