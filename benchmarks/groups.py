@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from flint import fmpq_poly
+from flint import fmpq, fmpq_poly
 
 from lemmax.checker import check
 from lemmax.constructions import compile_database
@@ -52,7 +52,8 @@ def obstacle(result: TensorRank) -> str:
         return ""
     reasons = []
     parts = components(algebra.parts) or ()
-    if result.field == "Q" and any(part.squares not in (None, (-1, -1)) for part in parts):
+    squares = [part.squares for part in parts if part.squares is not None]
+    if result.field == "Q" and any(set(pair) != {fmpq(-1)} for pair in squares):
         reasons.append("quaternions with other squares than -1: 12 terms are used; 8 by the bound")
     if any(part.degree == 3 for part in parts):
         reasons.append(

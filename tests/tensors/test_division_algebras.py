@@ -93,7 +93,8 @@ def together(parts: list[Array], rng: random.Random) -> Array:
 
 
 def test_division_algebras_are_counted_in_products() -> None:
-    rng, counts = random.Random(8), []
+    rng = random.Random(8)
+    counts: list[int] = []
     while len(counts) < 12:
         names = [rng.choice([*PARTS]) for _ in range(rng.randint(2, 3))]
         if names.count("nilpotent") == len(names):
