@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from flint import fmpq_poly
+from flint import fmpq, fmpq_poly
 
 from lemmax.checker import check
 from lemmax.constructions import compile_database
@@ -52,15 +52,17 @@ def obstacle(result: TensorRank) -> str:
         return ""
     reasons = []
     parts = components(algebra.parts) or ()
-    if any(part.squares is not None for part in parts):
-        known = "8" if result.field == "R" else "8 if both squares are -1, else 12,"
-        reasons.append(f"quaternions: {known} terms are used; 7 by the bound")
+    squares = [part.squares for part in parts if part.squares is not None]
+    if result.field == "Q" and any(set(pair) != {fmpq(-1)} for pair in squares):
+        reasons.append("quaternions with other squares than -1: 12 terms are used; 8 by the bound")
     if any(part.degree == 3 for part in parts):
         reasons.append(
             "3 × 3 matrices: 23 terms are used; 17 by the theorem, of which 15 is proved"
         )
-    if any(part.degree > 1 and not _splits(part.modulus, result.field) for part in parts):
-        reasons.append("2 × 2 matrices over a field: its products are multiplied out")
+    larger = [p for p in parts if p.degree > 1 and not _splits(p.modulus, result.field)]
+    for name, skew in (("2 × 2 matrices", False), ("quaternions", True)):
+        if any((part.squares is not None) == skew for part in larger):
+            reasons.append(f"{name} over a field: its products are multiplied out")
     return "; ".join(reasons)
 
 

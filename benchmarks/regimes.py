@@ -1,9 +1,12 @@
 """Random databases of at most 200 facts in the ten regimes of the survey, from a seed.
 
     python -m benchmarks.regimes 2027 --each 100 -o databases.jsonl
+    python -m benchmarks.regimes 2028 --of databases.jsonl --each 20 -o some.jsonl
 
 The survey was tuned on a thousand databases; others of the same regimes show how much of its shares
 is tuning. The sizes are drawn as those of the thousand look: their quantiles agree, not their code.
+The second command takes some of each regime of a file: the first of a shuffle, so that a smaller
+sample is part of a larger one.
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ import json
 import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 Fact = tuple[str, str, str]
 MOST = 200
@@ -126,7 +130,7 @@ REGIMES: tuple[Callable[[random.Random], list[Fact]], ...] = (
 )
 
 
-def databases(seed: int, each: int) -> Iterator[dict[str, object]]:
+def databases(seed: int, each: int) -> Iterator[dict[str, Any]]:
     """``each`` databases per regime, one stream of random numbers per regime."""
     for regime in REGIMES:
         rng, index = random.Random(f"{seed} {regime.__name__}"), 0
@@ -137,13 +141,27 @@ def databases(seed: int, each: int) -> Iterator[dict[str, object]]:
                 index += 1
 
 
+def sampled(seed: int, each: int, rows: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    """``each`` databases per regime of those given, the first of a shuffle."""
+    for regime in dict.fromkeys(row["regime"] for row in rows):
+        own = [row for row in rows if row["regime"] == regime]
+        random.Random(f"{seed} {regime}").shuffle(own)
+        yield from own[:each]
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("seed", type=int)
     parser.add_argument("--each", type=int, default=100, help="databases per regime")
+    parser.add_argument("--of", type=Path, help="a file of databases: a sample of it")
     parser.add_argument("-o", "--out", type=Path, required=True)
     asked = parser.parse_args()
-    lines = [json.dumps(row, separators=(",", ":")) for row in databases(asked.seed, asked.each)]
+    if asked.of is None:
+        rows: Iterator[dict[str, Any]] = databases(asked.seed, asked.each)
+    else:
+        known = asked.of.read_text(encoding="utf-8").splitlines()
+        rows = sampled(asked.seed, asked.each, [json.loads(line) for line in known])
+    lines = [json.dumps(row, separators=(",", ":")) for row in rows]
     asked.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

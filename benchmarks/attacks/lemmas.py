@@ -68,7 +68,7 @@ def joint_step(rng: random.Random, T: Any) -> tuple[Step, Any, bool]:
     levels, honest = [], True
     while len(U) or len(V):
         over_u, over_v = np.tensordot(U, X, (1, 0)), np.tensordot(V, X, (1, 1))
-        products = np.tensordot(V, over_u, (1, 1)).reshape(-1, c) if len(U) and len(V) else []
+        products: Any = np.tensordot(V, over_u, (1, 1)).reshape(-1, c) if len(U) and len(V) else []
         empty = [[int(i == j) for j in range(c)] for i in range(c)]
         forms = _whole(null_space(_matrix(products))) if len(products) else empty
         if not forms:

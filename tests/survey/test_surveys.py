@@ -471,7 +471,6 @@ def test_what_stays_open_is_times_or_theorys() -> None:
         row(2, 6, 8, stopped=True, cut=False, fitted=5),
         row(2, 6, 8, cut=False),
         row(2, 6, 8, cut=False, fitted=6),
-        row(2, 6, 8, stopped=True),  # an old row does not say
         row(4, 4, 4, cut=True, fitted=4),
         row(4, 4, 4, cut=False),
     ]
@@ -480,6 +479,11 @@ def test_what_stays_open_is_times_or_theorys() -> None:
     cells = summary.cells()
     told = [cells[name] for name in ("open by time", "by theory", "no fit below")]
     assert told == ["3", "4", "2"]
+    (silent,) = summaries([*rows, row(2, 6, 8, stopped=True)])  # an old row does not say
+    assert (silent.by_time, silent.by_theory, silent.unfitted) == (None, None, None)
+    assert silent.cells()["open by time"] == "–"
+    (closed,) = summaries([row(4, 4, 4)])
+    assert (closed.by_time, closed.by_theory, closed.unfitted) == (0, 0, 0)
 
 
 def test_rows_without_the_later_columns_are_read(undisturbed: Path, tmp_path: Path) -> None:

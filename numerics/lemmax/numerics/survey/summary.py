@@ -20,7 +20,7 @@ class Summary:
     median of upper - lower over the open ones; ``stopped`` counts those that time ended. Of the
     open ones, ``by_time`` counts those where time ended a search for proofs from below,
     ``by_theory`` those where every such search ended by itself, and ``unfitted`` those of the
-    latter where every numerical fit below the upper bound failed; rows that do not say are in none.
+    latter where every numerical fit below the upper bound failed; None where open rows do not say.
     ``checked`` counts certificates given to the independent checker, ``closed_checked`` those of
     them that close a database, ``rejected`` those that do not hold.
     """
@@ -32,9 +32,9 @@ class Summary:
     ratio: float
     gap: float | None
     stopped: int
-    by_time: int
-    by_theory: int
-    unfitted: int
+    by_time: int | None
+    by_theory: int | None
+    unfitted: int | None
     mean_seconds: float
     max_seconds: float
     checked: int
@@ -54,9 +54,9 @@ class Summary:
             "Prop. 2.1 exact": _share(self.exact),
             "upper / Prop. 2.1": f"{self.ratio:.2f}",
             "open gap": "–" if self.gap is None else f"{self.gap:g}",
-            "open by time": str(self.by_time),
-            "by theory": str(self.by_theory),
-            "no fit below": str(self.unfitted),
+            "open by time": _count(self.by_time),
+            "by theory": _count(self.by_theory),
+            "no fit below": _count(self.unfitted),
             "mean s": f"{self.mean_seconds:.2f}",
             "max s": f"{self.max_seconds:.1f}",
             "checked": f"{self.checked - self.rejected}/{self.checked}",
@@ -65,6 +65,10 @@ class Summary:
 
 def _share(estimate: Estimate) -> str:
     return f"{estimate.value:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def _count(number: int | None) -> str:
+    return "–" if number is None else str(number)
 
 
 def summaries(rows: Sequence[Row]) -> list[Summary]:
@@ -77,6 +81,7 @@ def _summary(rows: Sequence[Row]) -> Summary:
     still_open = [row for row in rows if row.lower < row.upper]
     gaps = [row.upper - row.lower for row in still_open]
     by_theory = [row for row in still_open if row.cut is False]
+    told = all(row.cut is not None for row in still_open)
     checked = [row for row in rows if row.holds is not None]
     return Summary(
         rows[0].regime,
@@ -86,9 +91,9 @@ def _summary(rows: Sequence[Row]) -> Summary:
         statistics.median(row.upper / row.proposition for row in rows),
         statistics.median(gaps) if gaps else None,
         sum(row.stopped for row in rows),
-        sum(row.cut is True for row in still_open),
-        len(by_theory),
-        sum(row.fitted == row.upper for row in by_theory),
+        len(still_open) - len(by_theory) if told else None,
+        len(by_theory) if told else None,
+        sum(row.fitted == row.upper for row in by_theory) if told else None,
         statistics.fmean(row.seconds for row in rows),
         max(row.seconds for row in rows),
         len(checked),

@@ -1,7 +1,8 @@
 """Multiplication tables of associative algebras with unit: nilpotent ideals and simple parts.
 
 A tensor T is read as the product e_i e_j = Σ_k T[i][j][k] e_k. The bounds are those of Alder and
-Strassen, proved in docs/proofs/lemmax/algebra-bound.md for what is counted here.
+Strassen, proved in docs/proofs/lemmax/algebra-bound.md for what is counted here, and one more for
+each division algebra that does not commute, proved in docs/proofs/lemmax/division-algebra-bound.md.
 """
 
 from collections.abc import Mapping, Sequence
@@ -189,8 +190,51 @@ def lost(parts: Sequence[Factor], field: str) -> int:
     return total
 
 
+def signature(form: Sequence[Sequence[int]]) -> int:
+    """Positive minus negative squares of a symmetric form, by completing squares."""
+    M = [list(map(Fraction, row)) for row in form]
+    total = 0
+    while any(map(any, M)):
+        n = len(M)
+        bits = max(map(height, M))
+        spend("The signature", 60 * n * n, 2 * bits, 2 * bits)
+        keep("The signature", 2 * n * n, 4 * bits)
+        i = next((i for i in range(n) if M[i][i]), None)
+        if i is None:  # no square yet: e_i + e_j has one
+            i, j = next((i, j) for i in range(n) for j in range(n) if M[i][j])
+            M[i] = [x + y for x, y in zip(M[i], M[j], strict=True)]
+            for row in M:
+                row[i] += row[j]
+        d, others = M[i][i], [a for a in range(n) if a != i]
+        total += 1 if d > 0 else -1
+        M = [[M[a][b] - M[a][i] * M[i][b] / d for b in others] for a in others]
+    return total
+
+
+def skew_parts(parts: Sequence[Factor], form: Sequence[Sequence[int]], field: str) -> int:
+    """How many parts of degree two are shown to be division algebras over the field.
+
+    Over R matrices of degree s have a trace form of signature s, quaternions of -2, and parts with
+    the centre C of 0. A part over Q is a division algebra if it has quaternions at a real root, and
+    it has them at no more than its number of real roots.
+    """
+    if field == "C" or max(part.degree for part in parts) != 2:
+        return 0
+    real = [(roots_of(part.polynomial)[0], part.degree) for part in parts]
+    left = (sum(count * s for count, s in real) - signature(form)) // 4
+    if field == "R":
+        return left
+    found = 0
+    for count in sorted((count for count, s in real if s == 2), reverse=True):
+        if left > 0:
+            found, left = found + 1, left - count
+    return found
+
+
 def by_algebra(step: Mapping[str, Any], T: Integral, field: str, where: str) -> Bound:
     """R(A) >= 2 dim A - (number of simple parts) if A is semisimple and they have degree <= 2.
+
+    Parts that are division algebras and do not commute are not counted.
 
     The trace form is regular, so A is semisimple. The element z is central, its powers below the
     degree of f are independent and f(z) = 0; the commutators have so many dimensions that the
@@ -234,8 +278,9 @@ def by_algebra(step: Mapping[str, Any], T: Integral, field: str, where: str) -> 
     commutators = [
         [x - y for x, y in zip(T[i][j], T[j][i], strict=True)] for i in range(n) for j in range(i)
     ]
+    form = trace_form(A)
     checks = {
-        "the trace form is not regular mod the prime": rank_mod(trace_form(A), p) == n,
+        "the trace form is not regular mod the prime": rank_mod(form, p) == n,
         "the polynomial does not vanish at the element": not any(value),
         "the powers are dependent mod the prime": rank_mod([e, *powers[:-1]], p) == size,
         "the centre is larger": not commutators or rank_mod(commutators, p) >= n - size,
@@ -245,5 +290,5 @@ def by_algebra(step: Mapping[str, Any], T: Integral, field: str, where: str) -> 
     failed = next((text for text, holds in checks.items() if not holds), None)
     if failed is not None:
         return -1, T, failed
-    loss = lost(parts, field)
+    loss = lost(parts, field) - skew_parts(parts, form, field)
     return 2 * n - loss, T, f"R >= 2·{n} - {loss}, by the simple parts of an algebra over {field}"

@@ -94,16 +94,17 @@ def truncated(n: int) -> Array:
     return np.array([[[int(i + j == k) for k in range(n)] for j in range(n)] for i in range(n)])
 
 
-def quaternions() -> Array:
-    """The quaternions, with the basis 1, i, j, k.
+def quaternions(a: int = -1, b: int = -1) -> Array:
+    """Quaternions with the basis 1, i, j, ij: i² = a, j² = b and ij = -ji.
 
-    >>> quaternions()[1, 1].tolist()
-    [-1, 0, 0, 0]
+    >>> quaternions()[1, 1].tolist(), quaternions(2, 3)[3, 3].tolist()
+    ([-1, 0, 0, 0], [-6, 0, 0, 0])
     """
     T = np.zeros((4, 4, 4), dtype=int)
     T[0], T[:, 0] = np.eye(4), np.eye(4)
-    for i, j, k in ((1, 2, 3), (2, 3, 1), (3, 1, 2)):
-        T[i, i, 0], T[i, j, k], T[j, i, k] = -1, 1, -1
+    T[1, 1, 0], T[2, 2, 0], T[3, 3, 0] = a, b, -a * b
+    for i, j, k, x in ((1, 2, 3, 1), (1, 3, 2, a), (2, 3, 1, -b)):
+        T[i, j, k], T[j, i, k] = x, -x
     return T
 
 

@@ -90,6 +90,39 @@ class Semisimple:
         """
         return sum(part.count(field) for part in self.parts)
 
+    def skew(self, field: Field) -> int:
+        """How many parts over Q or R are shown to be division algebras that do not commute.
+
+        Parts of degree two only. Over R matrices of degree s have a trace form of signature s,
+        quaternions of -2, parts with the centre C of 0; a part over Q is a division algebra if it
+        has quaternions at a real root of its centre.
+
+        >>> from lemmax.theory.tensors.algebras.groups import quaternions
+        >>> from lemmax.theory.tensors.algebras.tables import unital
+        >>> parts = semisimple(unital(quaternions()).algebra)
+        >>> [parts.skew(field) for field in ("Q", "R", "C")]
+        [1, 1, 0]
+        """
+        if field == "C" or max(part.degree for part in self.parts) != 2:
+            return 0
+        real = [(real_roots(part.polynomial), part.degree) for part in self.parts]
+        left = (sum(count * s for count, s in real) - _signature(trace_form(self.algebra))) // 4
+        if field == "R":
+            return left
+        room = sorted((count for count, s in real if s == 2), reverse=True)
+        return next(k for k in range(len(room) + 1) if sum(room[:k]) >= left)
+
+
+def _signature(form: Array) -> int:
+    """Positive minus negative roots of the characteristic polynomial, by Descartes' signs.
+
+    All roots are real, so that his count is exact; none is zero.
+    """
+    polynomial = fmpz_mat(form.tolist()).charpoly()
+    signs = [x > 0 for x in polynomial.coeffs() if x]
+    positive = sum(x != y for x, y in itertools.pairwise(signs))
+    return 2 * positive - len(form)
+
 
 def trace_form(algebra: Algebra) -> Array:
     """tr(L_x) at x = e_i e_j, for all i and j."""

@@ -3,7 +3,7 @@
 R_F(A) ≥ 2 dim A - t, t the number of maximal two-sided ideals over F. It is proved here where the
 simple parts have degree at most two over C: fields, quaternions, 2 × 2 matrices over these centres.
 A larger part takes the dimension of a simple module instead of 1 from the proved bound, and the
-bound of the theorem is reported as cited.
+bound of the theorem is reported as cited. A division algebra that does not commute takes nothing.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ def algebra_bound(algebra: Structure, field: Field) -> LowerBound | None:
         "element": [str(x) for x in algebra.parts.element],
         "factors": [_factor(part) for part in parts],
     }
-    lost = sum(part.lost(field) for part in parts)
+    lost = sum(part.lost(field) for part in parts) - algebra.parts.skew(field)
     bound = LowerBound.by(step, 2 * rest.dimension - lost)
     if algebra.radical is not None:
         ideal: ChainStep = {

@@ -98,6 +98,7 @@ def _within(decomposition: Decomposition | None, field: Field) -> Decomposition 
         return decomposition
     terms, families = list(decomposition.terms), []
     for family in decomposition.families:
+        assert isinstance(family, Family)  # what is read off comes with all its conjugates
         if field == "R" and real_roots(family.modulus) == len(family):
             families.append(family)
         else:
