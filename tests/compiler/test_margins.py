@@ -8,10 +8,12 @@ from typing import Any
 import cvxpy  # noqa: F401  # the readout needs it
 import numpy as np
 import pytest
+from flint import arb, fmpq
 from numpy.typing import NDArray
 
 from lemmax import checker
 from lemmax.constructions import CompiledDatabase, compile_database, layer_features
+from lemmax.constructions.countries import countries
 from lemmax.theory import Database
 from lemmax.theory.errors import LemmaxError
 
@@ -48,6 +50,22 @@ def test_the_widest_margin_at_equal_dimensions(tau: float | None) -> None:
         W = wide.layer.W_U.to_numpy()
         other = W + rng.normal(size=W.shape) * 1e-2 * np.abs(W).max()
         assert margin(wide, other) < 1.001 * margin(wide)
+
+
+def test_the_widest_margin_of_a_real_table() -> None:
+    """749 facts whose logits are a millionth apart: decided, wider than before, and bounded."""
+    db = countries()
+    plain, wide = compile_database(db), compile_database(db, margin="widest")
+    assert wide.dims == plain.dims
+    assert wide.margin is not None
+    assert plain.margin is None
+    assert wide.margin.lower_squared < wide.margin.upper_squared
+    assert wide.margin.upper_squared < wide.margin.lower_squared * fmpq(1002, 1000)
+    assert margin(wide) == pytest.approx(float(wide.margin), rel=1e-6)
+    assert margin(wide) > 5 * margin(plain)
+    for W in (plain.layer.W_U, wide.layer.W_U):  # no W_U is beyond the upper end
+        assert margin(wide, W.to_numpy()) ** 2 <= float(arb(wide.margin.upper_squared))
+    assert "no readout has more than" in str(wide.margin)
 
 
 def test_margins_that_do_not_exist_get_one_sentence() -> None:

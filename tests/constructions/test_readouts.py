@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from fractions import Fraction
 from typing import Any
@@ -15,6 +16,7 @@ from flint import arb, arb_mat, fmpq
 from lemmax import checker
 from lemmax.constructions import compile_database, example_3_3, layer_features, readout
 from lemmax.constructions.readouts import finding
+from lemmax.constructions.readouts.margin import Margin
 from lemmax.theory import AttentionLayer, Database, Matrix
 from lemmax.theory.dana.transformer import AoT, AoTHead
 from lemmax.theory.errors import LemmaxError, Undecided
@@ -61,7 +63,7 @@ def test_a_wrong_guess_is_put_right(monkeypatch: pytest.MonkeyPatch) -> None:
     labels = [0, 1, 2, 0, 1, 2, 1]
     right = readout(features, labels)
 
-    def lying(demands: Any) -> Any:
+    def lying(demands: Any, start: Any) -> Any:
         guess = np.zeros((demands.T, demands.V))
         guess[0, (demands.labels[0] + 1) % demands.V] = 1
         return guess, np.zeros((demands.V, demands.Z.ncols())), None
@@ -77,7 +79,7 @@ def test_many_active_demands_are_bounded_from_both_sides(monkeypatch: pytest.Mon
     features, labels = rng.standard_normal((24, 14)), (np.arange(24) % 4).tolist()
     exact = readout(features, labels)
     monkeypatch.setattr(finding, "SMALL", 10)
-    monkeypatch.setattr("lemmax.constructions.readouts.readout._EXACT", 3)
+    monkeypatch.setattr("lemmax.constructions.readouts.deciding.EXACT", 3)
     rounded = readout(features, labels)
     assert exact.margin is not None
     assert rounded.margin is not None
@@ -172,11 +174,87 @@ def test_balls_hold_and_never_conflict() -> None:
         ([[0.5], [1]], "ab", "is a float"),
         (arb_mat([[arb("nan")], [arb(1)]]), "ab", "without a finite radius"),
         (np.zeros((2, 2, 2)), "ab", "two dimensions"),
+        (None, "ab", "not NoneType"),
+        (7, "ab", "not int"),
+        ([[1], [2]], None, "Labels are a list, one per fact, not NoneType"),
+        ([[1], [2]], [["a"], ["b"]], r"must be hashable, as \['a'\] is not"),
+        ([[1], [2]], [(1, [2]), "b"], r"must be hashable, as \(1, \[2\]\) is not"),
     ],
 )
-def test_bad_features_get_one_sentence(features: Any, labels: str, sentence: str) -> None:
+def test_bad_features_get_one_sentence(features: Any, labels: Any, sentence: str) -> None:
     with pytest.raises(LemmaxError, match=sentence):
         readout(features, labels)
+
+
+def test_weights_to_start_at_have_the_shape_of_weights() -> None:
+    with pytest.raises(LemmaxError, match="start at are 2 × 1, not 1 × 2"):
+        readout([[1], [2]], "ab", start=[[1, 2]])
+
+
+@pytest.mark.parametrize(("T", "D", "V"), [(60, 8, 2), (120, 12, 4), (60, 8, 10), (150, 24, 6)])
+def test_conflicts_that_nobody_planted_are_small(T: int, D: int, V: int) -> None:
+    """A conflict of two labels has at most D + 1 facts, and without any one there is a readout."""
+    rng = np.random.default_rng(1)
+    features, labels = rng.standard_normal((T, D)), rng.integers(0, V, T).tolist()
+    told = readout(features, labels)
+    assert told.conflict is not None
+    facts = told.conflict.facts
+    assert told.conflict.irreducible
+    assert len(facts) <= D + 1
+    assert checker.check(told.certificate()).holds
+    for out in facts[::4]:
+        rest = [t for t in facts if t != out]
+        rivals = sorted(set(labels))
+        part = readout(features[rest], [labels[t] for t in rest], rivals=rivals, widest=False)
+        assert part.holds
+        assert checker.check(part.certificate()).holds
+
+
+def test_conflicts_of_three_labels_are_shrunk_too() -> None:
+    """No two labels conflict, all three do; and no fact of the conflict can be left out."""
+    seen = 0
+    for seed in range(8):
+        rng = np.random.default_rng(seed)
+        features, labels = rng.integers(-9, 10, (20, 8)), (np.arange(20) % 3).tolist()
+        told = readout(features, labels)
+        if told.conflict is None:
+            continue
+        assert told.conflict.irreducible
+        named = sorted(told.conflict.facts)
+        for out in named:
+            rest = [t for t in named if t != out]
+            rows = [[int(x) for x in features[t]] for t in rest]
+            assert satisfiable(rows, [labels[t] for t in rest], 3)
+        seen += len({labels[t] for t in named}) == 3
+    assert seen > 1
+
+
+def test_conflicts_that_are_not_shrunk_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("lemmax.constructions.readouts.conflicts.WORK", 0)
+    monkeypatch.setattr("lemmax.constructions.readouts.readout._SHRINK", 0)
+    rng = np.random.default_rng(1)
+    told = readout(rng.standard_normal((40, 4)), rng.integers(0, 3, 40).tolist())
+    assert told.conflict is not None
+    assert not told.conflict.irreducible
+    assert "whether fewer of them conflict was not decided" in str(told)
+
+
+def test_margins_are_rounded_towards_what_is_proved() -> None:
+    """The lower end down, the upper end up, and no size is lost: neither 0 nor infinity."""
+    rng = random.Random(0)
+    sizes = [fmpq(10) ** rng.randint(-900, 900) * rng.randint(1, 10**6) for _ in range(200)]
+    for square in [*sizes, fmpq(2), fmpq(4), fmpq(1, 3)]:
+        told = Margin(square, square * fmpq(11, 10))
+        exact = Fraction(int(square.p), int(square.q))
+        down, *_, up = (word for word in str(told).split() if word[0].isdigit())
+        assert 0 < Fraction(down) ** 2 <= exact
+        assert Fraction(up) ** 2 >= exact * Fraction(11, 10)
+        assert Fraction(up) ** 2 < exact * Fraction(11001, 10000)
+        low = float(told)
+        assert Fraction(low) ** 2 <= exact
+        assert low < float("inf")
+        above = math.nextafter(low, math.inf)
+        assert above == math.inf or Fraction(above) ** 2 > exact
 
 
 def test_a_solver_that_fails_gets_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:

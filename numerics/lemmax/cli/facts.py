@@ -196,12 +196,9 @@ def recall(
 
     Example: `lemmax recall layer.json Astrid born_in`
     """
-    from lemmax.constructions.compiler import load
-    from lemmax.constructions.compiler import recall as ask
+    from lemmax.constructions.compiler.files import ask_file
 
-    weights, known = load(layer)
-    recalled = ask(weights, key, query)
-    is_fact = None if known is None else (key, query) in known
+    recalled, is_fact = ask_file(layer, key, query)
     if as_json:
         typer.echo(
             json.dumps(
@@ -218,7 +215,7 @@ def recall(
     typer.echo(visible(f"{recalled.answer}"))
     runner_up = visible(f"{recalled.runner_up}")
     typer.echo(f"probability in {recalled.interval()}, runner-up {runner_up}")
-    if is_fact is False:
+    if not is_fact:
         say(f"The table has no fact about {key!r} {query!r}: nothing is certified of this answer.")
 
 

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     import torch
     from numpy.typing import NDArray
 
+    from lemmax.constructions.readouts.margin import Margin
+
 BUILDERS: dict[Method, Callable[[Database], AttentionLayer]] = {
     "by-predicates": by_predicates,
     "by-keys": by_keys,
@@ -45,7 +47,8 @@ BUILDERS: dict[Method, Callable[[Database], AttentionLayer]] = {
 class CompiledDatabase(Typeset):
     """A layer that provably memorizes a database; made by :func:`compile_database`.
 
-    ``memorization`` is the decision that it does, from which the certificate is written.
+    ``memorization`` is the decision that it does, from which the certificate is written. ``margin``
+    says, where it was asked for, how wide that of W_U is, and what no W_U exceeds.
 
     >>> compiled = compile_database(Database.from_triples([("a", "f", "x"), ("b", "f", "y")]))
     >>> compiled.recall("a", "f").answer, compiled.certificate()["kind"]
@@ -55,6 +58,7 @@ class CompiledDatabase(Typeset):
     database: Database
     method: Method
     memorization: Memorization
+    margin: Margin | None = None
 
     def __repr__(self) -> str:
         told = self.dims
@@ -186,9 +190,11 @@ def compile_database(
     database or whatever :meth:`Database.of` takes, such as a frame.
 
     With ``margin="widest"`` embedding and heads stay and W_U is replaced by one whose margin in the
-    Frobenius norm is within 2⁻¹⁰ of the widest that any W_U reaches for them: a quadratic program
-    over facts · tokens demands, solved by cvxpy and decided exactly as ever. Dimensions are equal;
-    what floating point makes of the layer gets better, and stays unproved.
+    Frobenius norm is about the widest that any W_U reaches for them: a quadratic program over
+    facts · tokens demands, for which cvxpy finds weights, and which are then decided exactly as
+    ever. ``.margin`` says how wide theirs is and what no W_U exceeds, both proved; where no weights
+    are found it ends :class:`~lemmax.theory.errors.Undecided`. Dimensions are equal. In number
+    formats the layer usually recalls more, and nothing of that is proved.
 
     With ``smallest`` further constructions share embeddings where tokens never disagree, and
     smaller layers are searched for: by training, rounding and the same exact decision, for ten
@@ -238,12 +244,12 @@ def compile_database(
     if (accumulate, logits, residual) != ("float32", None, None):
         raise LemmaxError("Formats of sums, logits and residual stream go with a dtype.")
     method = cheapest(db)
-    layer = BUILDERS[method](db)
+    layer, width = BUILDERS[method](db), None
     if margin is not None:
         from lemmax.constructions.compiler.margins import widest_margin
 
-        layer = widest_margin(layer, db)
-    return CompiledDatabase(db, method, _decide(layer, db, threshold))
+        layer, width = widest_margin(layer, db)
+    return CompiledDatabase(db, method, _decide(layer, db, threshold), width)
 
 
 def _significant_bits(x: fmpq) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 from flint import fmpq, fmpz
 
 from lemmax import checker
+from lemmax.constructions.compiler.answers import Recall, recall
 from lemmax.constructions.compiler.coded.compiled import CompiledByCodes
 from lemmax.constructions.compiler.coded.files import load_coded, save_coded
 from lemmax.constructions.compiler.compiling import CompiledDatabase
@@ -70,13 +71,31 @@ def load_layer(path: str | Path) -> AttentionLayer:
     return load(path)[0]
 
 
+def is_coded(path: str | Path) -> bool:
+    """Whether a file says that it is the certificate of a layer by codes."""
+    return b'"kind":"float-memorization"' in regular_bytes(path, LARGEST_FILE)
+
+
+def ask_file(path: str | Path, key: str, query: str) -> tuple[Recall, bool]:
+    """What the layer of a file answers, and whether its certificate is about this question.
+
+    Cost: that of reading the file, and for a layer by codes of checking it: a million facts take
+    some seconds. Other layers are compared token by token.
+    """
+    if is_coded(path):
+        stored = load_coded(path)
+        return stored.recall(key, query), stored.is_fact(key, query)
+    layer, known = load(path)
+    return recall(layer, key, query), known is not None and (key, query) in known
+
+
 def load(path: str | Path) -> tuple[AttentionLayer, Database | None]:
     """The layer of a file, as :func:`load_layer` reads it, and the facts that it knows.
 
     A layer by codes comes without its facts, which are many.
     """
-    if b'"kind":"float-memorization"' in regular_bytes(path, LARGEST_FILE):
-        return load_coded(path), None
+    if is_coded(path):
+        return load_coded(path).layer, None
     document = _document(path)
     note = document.pop("note", "")
     try:

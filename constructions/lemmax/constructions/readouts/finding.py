@@ -10,6 +10,7 @@ import warnings
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from lemmax.constructions.readouts.demands import Demands
+from lemmax.constructions.readouts.narrow import CLOSE, widest_guess
 from lemmax.theory.errors import LemmaxError, Undecided
 
 if TYPE_CHECKING:
@@ -18,17 +19,18 @@ if TYPE_CHECKING:
 
     Floats: TypeAlias = NDArray[np.float64]
 
-SMALL = 2 * 10**9
+SMALL = 4 * 10**8
 """Products of entries up to which all demands are given to the solver at once."""
 _FIRST, _PER_ROUND = 6, 8  # rivals of each fact in the first working set, and new ones later
 _STEPS = (100, 250, *[2_500] * 10)  # of the solver, for each working set
 _NOISE = 1e-7
 
 
-def guess(demands: Demands) -> tuple[Floats, Floats, Floats | None]:
+def guess(demands: Demands, start: Floats | None = None) -> tuple[Floats, Floats, Floats | None]:
     """Weights λ (T × V) >= 0 of sum one, for which Σ λ_tv A_tv is about nearest to zero, and W.
 
-    Where the hull seems to contain zero, also a vertex of {λ : Σ λ A = 0}.
+    Where the hull seems to contain zero, also a vertex of {λ : Σ λ A = 0}. ``start`` are weights
+    that hold all facts, where some are known: narrow margins are found from there.
     """
     import numpy as np
 
@@ -41,9 +43,19 @@ def guess(demands: Demands) -> tuple[Floats, Floats, Floats | None]:
         allowed = found > _NOISE * found.max()
     else:
         found, W, allowed = _by_working_sets(Z, labels, own)
+        if start is not None and _misses(Z, own, W):
+            better = widest_guess(Z, labels, own, start)
+            found, W = (found, W) if better is None else better
     if np.linalg.norm(_total(found, own, Z)) < 1e-5 or not W.any():
         return found, W, _vertex(Z, labels, allowed)
     return found, W, None
+
+
+def _misses(Z: Floats, own: NDArray[np.bool_], W: Floats) -> bool:
+    import numpy as np
+
+    scores = Z @ W.T
+    return bool(np.where(own, np.inf, scores[own][:, None] - scores).min() <= CLOSE)
 
 
 def _total(found: Floats, own: NDArray[np.bool_], Z: Floats) -> Floats:
@@ -68,7 +80,7 @@ def _matrix(Z: Floats, labels: Any, t: Any, v: Any) -> Any:
     return sparse.csc_matrix((values.ravel(), (rows.ravel(), columns)), shape=(height, count))
 
 
-def _solved(problem: Any, solver: str, **options: Any) -> str:
+def solved(problem: Any, solver: str, **options: Any) -> str:
     """The status after solving; Undecided, in one sentence, where the solver fails."""
     import cvxpy
 
@@ -92,7 +104,7 @@ def _nearest(Z: Floats, labels: Any, allowed: NDArray[np.bool_]) -> Floats:
     for _ in range(3):  # solvers stop at absolute tolerances: a short point is measured again
         length = cvxpy.sum_squares((points / unit) @ weight)
         problem = cvxpy.Problem(cvxpy.Minimize(length), [cvxpy.sum(weight) == 1])
-        status = _solved(problem, "CLARABEL")
+        status = solved(problem, "CLARABEL")
         if weight.value is None or not np.isfinite(weight.value).all():
             raise Undecided(f"The solver CLARABEL ended with the status {status!r} and no weights.")
         short = float(np.linalg.norm(points @ weight.value))
@@ -112,7 +124,7 @@ def _vertex(Z: Floats, labels: Any, allowed: NDArray[np.bool_]) -> Floats | None
     cost = np.random.default_rng(0).uniform(1, 2, len(t))  # generic: the optimum is a vertex
     balance = [_matrix(Z, labels, t, v) @ weight == 0, cvxpy.sum(weight) == 1]
     try:
-        _solved(cvxpy.Problem(cvxpy.Minimize(cost @ weight), balance), "HIGHS")
+        solved(cvxpy.Problem(cvxpy.Minimize(cost @ weight), balance), "HIGHS")
     except Undecided:
         return None
     if weight.value is None:
@@ -184,7 +196,7 @@ def _narrowed(
     bound = np.concatenate([np.zeros(len(t)), -np.ones(T)])
     x = cvxpy.Variable(V * D + T)
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x[: V * D])), [matrix @ x <= bound])
-    status = _solved(problem, "SCS", eps=1e-4, max_iters=steps)
+    status = solved(problem, "SCS", eps=1e-4, max_iters=steps)
     duals = problem.constraints[0].dual_value
     if duals is None or not np.isfinite(duals).all() or duals[: len(t)].max() <= 0:
         raise Undecided(f"The solver SCS ended with the status {status!r} and no weights.")

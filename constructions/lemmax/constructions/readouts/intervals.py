@@ -14,9 +14,10 @@ from functools import reduce
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from lemmax.constructions.readouts.deciding import decide
 from lemmax.constructions.readouts.demands import Demand, Demands, squared
 from lemmax.constructions.readouts.nearest import nearest
-from lemmax.constructions.readouts.readout import decide, with_constant
+from lemmax.constructions.readouts.readout import with_constant
 from lemmax.theory.errors import LemmaxError, NotExact, ShapeError, Undecided
 from lemmax.theory.numbers.balls import midpoint, rational_above, rational_below
 from lemmax.theory.numbers.matrices import Matrix

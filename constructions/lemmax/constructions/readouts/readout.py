@@ -2,15 +2,16 @@ r"""Does a linear readout of these features hold these facts? Decided exactly, e
 
 from __future__ import annotations
 
-import math
 from collections.abc import Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat, fmpz, fmpz_mat
 
+from lemmax.constructions.readouts.conflicts import Conflict, part, without_any
+from lemmax.constructions.readouts.deciding import decide
 from lemmax.constructions.readouts.demands import Demand, Demands, squared
-from lemmax.constructions.readouts.nearest import cancelling, nearest
+from lemmax.constructions.readouts.margin import Margin
 from lemmax.theory.certificates import writing as certificates
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact, ShapeError, Undecided
@@ -23,66 +24,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_EXACT = 160
-"""Demands up to which the widest margin is solved for exactly: a linear system of that size."""
-_CONFLICT = 1_000
-"""Demands up to which a conflict is solved for: one system over Z."""
 _SHRINK = 40
-"""Facts of a conflict up to which each is left out in turn."""
+"""Facts of a conflict up to which each is left out in turn, exactly, if floats cannot tell."""
 _BITS = 40
-
-
-@dataclass(frozen=True)
-class Margin:
-    r"""min over facts and other labels of ⟨W_y - W_v, z⟩ / ‖W‖, between two exact squares.
-
-    ``lower_squared`` is that of the weights, and no readout exceeds ``upper_squared``.
-
-    >>> Margin(fmpq(1, 4), fmpq(1, 4))
-    0.5 in the Frobenius norm, the widest
-    """
-
-    lower_squared: fmpq
-    upper_squared: fmpq
-    norm: Literal["Frobenius"] = "Frobenius"
-
-    @property
-    def widest(self) -> bool:
-        """Whether no readout has a wider margin; else the two bounds differ."""
-        return bool(self.lower_squared == self.upper_squared)
-
-    def __float__(self) -> float:
-        return math.sqrt(float(arb(self.lower_squared)))
-
-    def __repr__(self) -> str:
-        above = math.sqrt(float(arb(self.upper_squared)))
-        said = "the widest" if self.widest else f"no readout has more than {above:.9g}"
-        return f"{float(self):.9g} in the {self.norm} norm, {said}"
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """Facts that no linear readout holds together, with the weights that show it.
-
-    ``weights[t, v]`` is the positive integer λ of the demand that fact t prefers its label to v;
-    Σ λ (e_y - e_v) ⊗ z = 0, so that not all of these demands can be positive. ``facts`` are in
-    order, and ``irreducible`` says that without any one of them a readout exists.
-    """
-
-    facts: tuple[int, ...]
-    weights: dict[Demand, int]
-    names: tuple[str, ...]
-    irreducible: bool
-
-    def __repr__(self) -> str:
-        together = "; ".join(self.names[:12]) + ("; …" if len(self.names) > 12 else "")
-        least = ", and without any one of them a readout exists" if self.irreducible else ""
-        if len(self.names) == 1:
-            return f"No linear readout of these features holds this fact: {together}."
-        return (
-            f"No linear readout of these features holds these {len(self.names)} facts "
-            f"together{least}: {together}."
-        )
 
 
 @dataclass(frozen=True)
@@ -201,6 +145,7 @@ def readout(
     rivals: Sequence[Hashable] = (),
     widest: bool = True,
     shrink: bool = True,
+    start: MatrixLike | None = None,
 ) -> Readout:
     r"""The readout of widest margin that holds all facts, or a few facts that none holds together.
 
@@ -227,7 +172,11 @@ def readout(
         Solve for the widest margin exactly; if not, any weights that hold all facts will do, with
         bounds from both sides.
     shrink
-        Leave facts out of a conflict until it is irreducible, where it has at most forty.
+        Leave facts out of a conflict until it is irreducible, or it would take more than about a
+        minute: then the conflict says that it is not.
+    start
+        Weights that hold all facts, a row per label and then per rival, where some are known.
+        Narrow margins are looked for from there.
 
     Returns
     -------
@@ -238,7 +187,7 @@ def readout(
     Raises
     ------
     LemmaxError
-        No facts, one label only, features of different lengths, NaN.
+        No facts, one label only, features of different lengths, NaN, labels that have no hash.
     Undecided
         The solver gave up; a conflict of balls, which no rounding decides; or an instance whose
         exact solution is too large.
@@ -260,7 +209,7 @@ def readout(
     No linear readout of these features holds these 4 facts together, and without any one of them
     a readout exists: fact 0 is 'a'; fact 1 is 'b'; fact 2 is 'b'; fact 3 is 'a'.
     """
-    listed = list(labels)
+    listed = _listed_labels(labels)
     rows, read = _rationals(features, bias)
     T = rows.shape[0]
     if len(listed) != T:
@@ -275,14 +224,20 @@ def readout(
     demands = Demands(numerators, tuple(place[label] for label in listed), len(classes))
     called = [f"fact {t}" if names is None else str(names[t]) for t in range(T)]
 
-    weights, dual = decide(demands, widest)
+    begin = None if start is None else Matrix(start, floats=True).to_numpy()
+    if begin is not None and begin.shape != (len(classes), rows.shape[1]):
+        raise ShapeError(
+            f"The weights to start at are {len(classes)} × {rows.shape[1]}, not "
+            f"{begin.shape[0]} × {begin.shape[1]}."
+        )
+    weights, dual = decide(demands, widest, begin, shrink)
     if weights is None:
         if read == "balls":
             raise Undecided(
                 "The middles of the balls conflict, which says nothing of the features "
                 "themselves: a conflict needs exact features."
             )
-        facts, dual, irreducible = _shrunk(demands, dual, _SHRINK if shrink else 0)
+        facts, dual, irreducible = _shrunk(demands, dual, shrink)
         said = tuple(f"{called[t]} is {listed[t]!r}" for t in facts)
         conflict = Conflict(facts, {d: int(x) for d, x in dual.items()}, said, irreducible)
         return Readout(rows, tuple(listed), None, None, conflict, read, classes)
@@ -293,8 +248,10 @@ def readout(
     total = sum(dual.values(), fmpz(0))
     upper = fmpq(squared(demands.total(dual)), total * total) * scale
     if read == "balls":
-        lower, upper = _in_balls(with_constant(features, bias), demands, W, dual)
-    return Readout(rows, tuple(listed), W, Margin(lower, upper), None, read, classes, dual)
+        margin = margin_of(with_constant(features, bias), demands, W, dual)
+    else:
+        margin = Margin(lower, upper)
+    return Readout(rows, tuple(listed), W, margin, None, read, classes, dual)
 
 
 def _rationals(
@@ -306,8 +263,12 @@ def _rationals(
         if not all(x.is_finite() for x in balls.entries()):
             raise NotExact("A feature is a ball without a finite radius.")
         return Matrix([[midpoint(x) for x in row] for row in balls.tolist()]), "balls"
-    if not isinstance(features, (Matrix, fmpz_mat, fmpq_mat)) and not len(features):
-        raise LemmaxError("There are no facts.")
+    if not isinstance(features, (Matrix, fmpz_mat, fmpq_mat)):
+        if not hasattr(features, "__len__"):
+            kind = type(features).__name__
+            raise LemmaxError(f"Features are a matrix, a row per fact, not {kind}.")
+        if not len(features):
+            raise LemmaxError("There are no facts.")
     kind = getattr(getattr(features, "dtype", None), "kind", "O")
     floats = kind == "f" or "float" in str(getattr(features, "dtype", ""))
     rows = features if isinstance(features, Matrix) else Matrix(features, floats=floats)
@@ -320,56 +281,38 @@ def with_constant(balls: Any, bias: bool) -> arb_mat:
     return arb_mat([[*row, arb(1)] for row in balls.tolist()]) if bias else balls
 
 
-def decide(demands: Demands, widest: bool = True) -> tuple[fmpz_mat | None, dict[Demand, fmpz]]:
-    """Integer weights W, or None for a conflict; and integer weights of demands that show it."""
-    from lemmax.constructions.readouts import finding
-
-    guess, direction, vertex = finding.guess(demands)
-    top = abs(direction).max() or 1.0
-    W = fmpz_mat([[round(x) for x in row] for row in (direction * (2.0**_BITS / top)).tolist()])
-    dual = {d: fmpz((x * 2**_BITS).floor()) for d, x in _above(guess, 1e-9).items()}
-    rounded = W, {d: x for d, x in dual.items() if x > 0}
-    if not widest and demands.least(W)[1] > 0:
-        return rounded
-    if vertex is not None:  # it seems that zero is in the hull
-        support = list(_above(vertex, 1e-11))
-        weights = cancelling(demands, support) if 1 < len(support) <= _CONFLICT else None
-        if weights is not None:
-            return None, weights
-    active = _above(guess, 1e-5)  # what is missing is found again, what is too much dropped
-    if len(active) <= _EXACT:
-        solved = nearest(demands, active)
-        if solved is not None:
-            return (solved[1] if squared(solved[1]) else None), solved[0]
-    if demands.least(W)[1] > 0:
-        return rounded
-    raise Undecided(
-        f"The solver's weights miss a fact, and {len(active)} demands seem to be active, which "
-        "is too many to solve for exactly: the readout is undecided."
-    )
-
-
-def _above(guess: NDArray[np.float64], share: float) -> dict[Demand, fmpq]:
-    """The weights that are at least this share of the largest, as the rationals that they are."""
-    places = (guess > share * guess.max()).nonzero()
-    pairs = [(int(t), int(v)) for t, v in zip(*places, strict=True)]
-    return {d: fmpq(*float(guess[d]).as_integer_ratio()) for d in pairs}
+def _listed_labels(labels: Any) -> list[Hashable]:
+    try:
+        listed = list(labels)
+    except TypeError:
+        raise LemmaxError(
+            f"Labels are a list, one per fact, not {type(labels).__name__}."
+        ) from None
+    for label in listed:
+        try:
+            hash(label)
+        except TypeError:
+            raise LemmaxError(
+                f"A label must be hashable, as {label!r} is not: take a tuple."
+            ) from None
+    return listed
 
 
 def _shrunk(
-    demands: Demands, dual: dict[Demand, fmpz], most: int
+    demands: Demands, dual: dict[Demand, fmpz], shrink: bool
 ) -> tuple[tuple[int, ...], dict[Demand, fmpz], bool]:
-    """A conflict from which no fact can be left out, if it is small enough to try."""
+    """A conflict from which no fact can be left out, where that can be confirmed."""
     facts = sorted({t for t, _ in dual})
-    if len(facts) > most:
+    if not shrink or without_any(demands, facts):
+        return tuple(facts), dual, shrink
+    if len(facts) > _SHRINK:
         return tuple(facts), dual, False
     kept: list[int] = []
     while len(kept) < len(facts):
         out = next(t for t in facts if t not in kept)
         rest = [t for t in facts if t != out]
         if rest:
-            part = Demands(demands.rows(rest), tuple(demands.labels[t] for t in rest), demands.V)
-            weights, smaller = decide(part, widest=False)
+            weights, smaller = decide(part(demands, rest), widest=False)
             if weights is None:
                 dual = {(rest[t], v): x for (t, v), x in smaller.items()}
                 facts = sorted({t for t, _ in dual})
@@ -378,14 +321,15 @@ def _shrunk(
     return tuple(facts), dual, True
 
 
-def _in_balls(
-    balls: arb_mat, demands: Demands, W: Matrix, dual: dict[Demand, fmpz]
-) -> tuple[fmpq, fmpq]:
-    """The squares of the margin of W, and of what no readout exceeds, for all points of the balls.
+def margin_of(
+    features: Matrix | arb_mat, demands: Demands, W: Matrix, dual: dict[Demand, fmpz]
+) -> Margin:
+    """The margin of W, and what no readout exceeds, for all points of the balls.
 
     Undecided where a gap meets zero.
     """
     with ctx.workprec(256):
+        balls = features if isinstance(features, arb_mat) else arb_mat(features.flint)
         scores = (balls * arb_mat(W.T.flint)).tolist()
         gaps = [
             row[y] - x
@@ -402,4 +346,4 @@ def _in_balls(
             signs[v][t] -= weight
         point = arb_mat(fmpz_mat(signs)) * balls / arb(sum(dual.values(), fmpz(0)))
         upper = sum((x * x for x in point.entries()), arb(0))
-        return midpoint(arb(lower.lower())), midpoint(arb(upper.upper()))
+        return Margin(midpoint(arb(lower.lower())), midpoint(arb(upper.upper())))

@@ -10,17 +10,19 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import fmpq
 
-from lemmax.constructions.compiler.answers import Recall, recall
+from lemmax.constructions.compiler.answers import Recall
 from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.by_codes import CodedLayer, by_codes, fact_numbers
 from lemmax.constructions.compiler.coded.codes import Integers, cheapest_code, joined_code
 from lemmax.constructions.compiler.coded.deciding import known, lines, points, scale_for
+from lemmax.constructions.compiler.coded.recalling import recall_from_arrays
 from lemmax.constructions.compiler.planning import Dimensions, Method, lower_bounds
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
 from lemmax.theory.files import refuse_beyond_memory
 from lemmax.theory.latex import Typeset
+from lemmax.theory.shown import counted
 from lemmax.theory.wong.layer import AttentionLayer
 from lemmax.theory.wong.memorization import Memorization
 
@@ -44,6 +46,10 @@ class CompiledByCodes(Typeset):
     coded: CodedLayer
     facts: Integers
     tau: fmpq | None
+
+    def __repr__(self) -> str:
+        facts, formats = counted(len(self.facts), "fact"), self.arithmetic
+        return f"CompiledByCodes({facts}, {self.coded.code.family}, {self.dims}, {formats})"
 
     @property
     def method(self) -> Method:
@@ -113,8 +119,12 @@ class CompiledByCodes(Typeset):
         return self._index[token]
 
     def recall(self, key: Hashable, query: Hashable) -> Recall:
-        """The layer's answer over the reals, with its probability over the whole vocabulary."""
-        return recall(self.layer, key, query)
+        """The layer's answer over the reals, with its probability over the whole vocabulary.
+
+        Cost: linear in the weights of W_U.
+        """
+        weights = self.coded.weights()
+        return recall_from_arrays(self.coded.tokens, self._index, weights, key, query)
 
     def certificate(self) -> Certificate:
         """A ``memorization`` certificate: the layer, every fact, the criterion over the reals."""

@@ -10,6 +10,8 @@ import base64
 import hashlib
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +19,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from lemmax import checker
+from lemmax.constructions.compiler.answers import Recall
 from lemmax.constructions.compiler.coded.by_codes import LARGEST_EXACT
 from lemmax.constructions.compiler.coded.deciding import bits
+from lemmax.constructions.compiler.coded.recalling import part_of, recall_from_arrays
 from lemmax.theory.certificates.writing import Certificate, certificate, number, write_certificate
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_pieces
-from lemmax.theory.numbers.matrices import Matrix
-from lemmax.theory.wong.layer import AttentionLayer, Head
+from lemmax.theory.wong.layer import AttentionLayer
 
 if TYPE_CHECKING:
     from lemmax.constructions.compiler.coded.compiled import CompiledByCodes
@@ -119,8 +122,44 @@ def save_coded(compiled: CompiledByCodes, path: str | Path) -> None:
     write_certificate(path, _fields(compiled, arrays))
 
 
-def load_coded(path: str | Path) -> AttentionLayer:
-    """The layer of a ``float-memorization`` certificate that the checker accepts, as rationals."""
+@dataclass(frozen=True)
+class StoredLayer:
+    """A layer by codes as its files keep it: tokens, weights in doubles, facts by their numbers."""
+
+    path: Path
+    tokens: list[str]
+    weights: dict[str, NDArray[np.float64]]
+    facts: NDArray[np.int32]
+
+    @cached_property
+    def index(self) -> dict[str, int]:
+        """The number of each token."""
+        return {token: i for i, token in enumerate(self.tokens)}
+
+    @cached_property
+    def layer(self) -> AttentionLayer:
+        """The layer as rational matrices; refused where they would be too large."""
+        if self.weights["W_E"].size > LARGEST_EXACT:
+            raise LemmaxError(
+                f"{self.path} is kept as arrays: its layer is too large for rational matrices."
+            )
+        return part_of(self.tokens, range(len(self.tokens)), self.weights)
+
+    def recall(self, key: str, query: str) -> Recall:
+        """The answer over the reals, in time linear in the vocabulary."""
+        return recall_from_arrays(self.tokens, self.index, self.weights, key, query)
+
+    def is_fact(self, key: str, query: str) -> bool:
+        """Whether the certificate is about this subject and predicate."""
+        asked = [self.index.get(key, -1), self.index.get(query, -1)]
+        return bool((self.facts[:, :2] == asked).all(axis=1).any())
+
+
+def load_coded(path: str | Path) -> StoredLayer:
+    """The layer of a ``float-memorization`` certificate that the checker accepts.
+
+    Cost: the checker's, and reading the arrays once: a million facts take some seconds.
+    """
     try:
         verdict = checker.check_file(path)
     except checker.NotACertificate as error:
@@ -134,25 +173,19 @@ def load_coded(path: str | Path) -> AttentionLayer:
         data = Path(path).with_name(told["file"]).read_bytes()
     start = 8 + int.from_bytes(data[:8], "little")
     header = json.loads(data[8:start])
-    if int(np.prod(header["W_E"]["shape"])) > LARGEST_EXACT:
-        raise LemmaxError(
-            f"{path} is kept as arrays: its layer is too large for rational matrices."
-        )
 
-    def array(name: str) -> NDArray[Any]:
-        entry = header[name]
-        low, high = entry["data_offsets"]
-        raw, kind = data[start + low : start + high], entry["dtype"]
+    def raw(name: str) -> bytes:
+        low, high = header[name]["data_offsets"]
+        return data[start + low : start + high]
+
+    def array(name: str) -> NDArray[np.float64]:
+        kind = header[name]["dtype"]
         if kind == "BF16":  # the upper half of a float32
-            floats = (np.frombuffer(raw, "<u2").astype("<u4") << 16).view("<f4")
+            floats = (np.frombuffer(raw(name), "<u2").astype("<u4") << 16).view("<f4")
         else:
-            floats = np.frombuffer(raw, "<f2" if kind == "F16" else "<f4")
-        return floats.astype(np.float64).reshape(entry["shape"])
+            floats = np.frombuffer(raw(name), "<f2" if kind == "F16" else "<f4")
+        return floats.astype(np.float64).reshape(header[name]["shape"])
 
-    low, high = header["tokens"]["data_offsets"]
-    stacks = (array(name) for name in ("W_Q", "W_K", "W_V", "W_O"))
-    heads = [Head(*(Matrix(w, floats=True) for w in each)) for each in zip(*stacks, strict=True)]
-    embedding, unembedding = (Matrix(array(name), floats=True) for name in ("W_E", "W_U"))
-    return AttentionLayer(
-        json.loads(data[start + low : start + high]), embedding, unembedding, heads
-    )
+    weights = {name: array(name) for name in ("W_E", "W_U", "W_Q", "W_K", "W_V", "W_O")}
+    facts = np.frombuffer(raw("facts"), "<i4").reshape(header["facts"]["shape"])
+    return StoredLayer(Path(path), json.loads(raw("tokens")), weights, facts)
