@@ -46,6 +46,16 @@ def test_a_setting_that_differs_and_the_second_reading() -> None:
     assert verdicts(low) == ["not-reproduced", "reproduced"]
 
 
+def test_settings_that_were_not_trained_leave_it_open_unless_the_others_differ() -> None:
+    def coded(scatter: Callable[[Dana], float]) -> list[object]:
+        return verdicts({starts.CODE.name: planted(scatter)[starts.CODE.name]})
+
+    assert coded(lambda c: 0.04 if c.N == 50 else 0.01) == [None] * 2
+    assert coded(lambda c: 0.01 if c.N == 50 else 0.04) == [None] * 2
+    differing = coded(lambda c: 0.04 if (c.N == 50) == (c.maps == "shared") else 0.01)
+    assert differing == ["recipe-dependent"] * 2
+
+
 def test_every_setting_has_its_tables_and_starts() -> None:
     found = starts.settings(planted(lambda c: 0.01))
     assert len(found) == len(starts.TEXT_MODELS) + len(starts.CODE_MODELS) == 8

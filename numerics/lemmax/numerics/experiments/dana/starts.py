@@ -21,11 +21,16 @@ Fixed, and committed, before anything was trained for it:
   accuracies at N = 50 are smaller.
 
 The footnote does not say how it measures dependence; these are two readings of it, and ours.
+
+The text's settings (``TEXT``) have not been trained yet: a quarter of an hour of one processor was
+too much that day. Until they are, a verdict is reached only where theirs could not change it: where
+two of the code's settings surely differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -54,6 +59,8 @@ CODE_MODELS: tuple[Model, ...] = (
     *((5, "per-head", 5), (5, "per-head", 20)),
 )
 
+SETTINGS = len(TEXT_MODELS) + len(CODE_MODELS)
+
 
 def _jobs(models: Sequence[Model]) -> Callable[[Scale], list[Job]]:
     """Table after table, each from all of its starts; two tables are small."""
@@ -80,7 +87,7 @@ def settings(rows: Rows) -> dict[str, dict[int, Floats]]:
     for study, models in ((TEXT, TEXT_MODELS), (CODE, CODE_MODELS)):
         for d_h, maps, H in models:
             name = f"{study.recipe.name}, d_h = {d_h}, H = {H}, {NAMES[maps]}"
-            some = [r for r in rows[study.name] if _model(r) == (d_h, maps, H)]
+            some = [r for r in rows.get(study.name, ()) if _model(r) == (d_h, maps, H)]
             by_size = {N: _tables([r for r in some if _config(r).N == N]) for N in SIZES}
             pairs = min(map(len, by_size.values()))
             if pairs:
@@ -147,7 +154,11 @@ def judge(rows: Rows) -> list[Judgement]:
         asked = {
             name: [Asked("logarithm of the ratio", e, low=0.0)] for name, e in logarithms.items()
         }
-        judgements.append(criteria.judged(claim, asked, sentence))
+        judgement = criteria.judged(claim, asked, sentence)
+        if len(found) < SETTINGS and judgement.verdict != "recipe-dependent":
+            open_ = f"{sentence} {SETTINGS - len(found)} settings have not been trained yet."
+            judgement = replace(judgement, verdict=None, sentence=open_)
+        judgements.append(judgement)
     return judgements
 
 
@@ -177,6 +188,6 @@ def draw(rows: Rows, figure: Any) -> None:
 
 EXPERIMENTS = {
     "dana-starts": Experiment(
-        "dana-starts", "Accuracy in the plane by the start", (TEXT, CODE), judge, draw
+        "dana-starts", "Accuracy in the plane by the start", (CODE,), judge, draw
     )
 }
