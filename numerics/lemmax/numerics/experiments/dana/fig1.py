@@ -221,11 +221,13 @@ def _mapped(row: Row) -> str:
 
 
 def draw_heads(rows: Rows, figure: Any) -> None:
-    """Accuracy against H, for every recipe and d_h that is judged, and with the maps put back."""
+    """Accuracy against H, for every recipe and d_h that is judged, and the two ablations."""
     axes = panel(figure, "H", published()["heads"]["10"])
     sizes = np.array(HEAD_COUNTS, dtype=np.float64)
     drawn = [*sweeps(rows), ("ablation: shared maps put back", list(rows[HEADS_SHARED.name]))]
-    for colour, marker, (label, some) in zip(PALETTE, "o^vDs", drawn, strict=False):
+    if appendix.RATE.name in rows:
+        drawn.append(("ablation: text, rates of the code", list(rows[appendix.RATE.name])))
+    for colour, marker, (label, some) in zip(PALETTE, "o^vDsP", drawn, strict=False):
         x, y = curve(some, "H")
         draw_means(axes, x, y, colour, label, marker)
         below = below_saturation(x, y)
