@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,16 @@ from lemmax.numerics.experiments.dana import starts
 from lemmax.numerics.experiments.studies import Row, Rows
 from lemmax.numerics.training.configurations import Dana
 from lemmax.theory.errors import LemmaxError
+
+
+@pytest.mark.claim("dana/footnote-8", statement="e5f5acd10df312a1")
+def test_scatter_over_starts_in_the_plane(recorded_rows_of: Any, measure: Any) -> None:
+    measure(*recorded_rows_of("dana-starts"))
+
+
+@pytest.mark.claim("dana/footnote-8-relative", statement="bfac20e86710d0ab")
+def test_relative_scatter_over_starts_in_the_plane(recorded_rows_of: Any, measure: Any) -> None:
+    measure(*recorded_rows_of("dana-starts"), undecided=True)
 
 
 def planted(

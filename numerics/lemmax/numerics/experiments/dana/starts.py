@@ -22,15 +22,14 @@ Fixed, and committed, before anything was trained for it:
 
 The footnote does not say how it measures dependence; these are two readings of it, and ours.
 
-The text's settings (``TEXT``) have not been trained yet: a quarter of an hour of one processor was
-too much that day. Until they are, a verdict is reached only where theirs could not change it: where
-two of the code's settings surely differ.
+The text's settings (``TEXT``, a quarter of an hour of one processor) have not been trained yet.
+Until they are, a verdict is reached only where they could not change it: where two of the code's
+settings surely differ.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -38,7 +37,15 @@ import numpy as np
 from lemmax.numerics.experiments import criteria
 from lemmax.numerics.experiments.criteria import Asked
 from lemmax.numerics.experiments.statistics import Estimate, Floats, mean
-from lemmax.numerics.experiments.studies import Experiment, Judgement, Row, Rows, Scale, Study
+from lemmax.numerics.experiments.studies import (
+    SATURATED,
+    Experiment,
+    Judgement,
+    Row,
+    Rows,
+    Scale,
+    Study,
+)
 from lemmax.numerics.figures import PALETTE
 from lemmax.numerics.training.configurations import Dana
 from lemmax.numerics.training.jobs import Job
@@ -149,17 +156,22 @@ def judge(rows: Rows) -> list[Judgement]:
         number = min(len(tables[SIZES[0]]) for tables in found.values())
         sentence = (
             f"{words}, d = {D}, {STARTS} starts for each of {number} tables, median at N = 50 and "
-            f"at N = 10, and the mean binary logarithm of their ratio: {told}."
+            f"at N = 10, and the mean binary logarithm of their ratio (below {LEAST:g} counts as "
+            f"that): {told}. {_saturated(found)}"
         )
         asked = {
             name: [Asked("logarithm of the ratio", e, low=0.0)] for name, e in logarithms.items()
         }
-        judgement = criteria.judged(claim, asked, sentence)
-        if len(found) < SETTINGS and judgement.verdict != "recipe-dependent":
-            open_ = f"{sentence} {SETTINGS - len(found)} settings have not been trained yet."
-            judgement = replace(judgement, verdict=None, sentence=open_)
-        judgements.append(judgement)
+        untrained = SETTINGS - len(found)
+        judgements.append(criteria.judged(claim, asked, sentence, untrained=untrained))
     return judgements
+
+
+def _saturated(found: dict[str, dict[int, Floats]]) -> str:
+    """Where N = 10 is too easy to scatter."""
+    full = [name for name, tables in found.items() if tables[SIZES[1]].mean() >= SATURATED]
+    told = "; ".join(full) or "in no setting"
+    return f"Saturated at N = 10, a mean accuracy of {SATURATED} or more: {told}."
 
 
 def _typical(tables: dict[int, Floats], relative: bool) -> list[str]:
