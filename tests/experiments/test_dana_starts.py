@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,6 +12,16 @@ from lemmax.numerics.experiments.dana import starts
 from lemmax.numerics.experiments.studies import Row, Rows
 from lemmax.numerics.training.configurations import Dana
 from lemmax.theory.errors import LemmaxError
+
+
+@pytest.mark.claim("dana/footnote-8", statement="e5f5acd10df312a1")
+def test_scatter_over_starts_in_the_plane(recorded_rows_of: Any, measure: Any) -> None:
+    measure(*recorded_rows_of("dana-starts"))
+
+
+@pytest.mark.claim("dana/footnote-8-relative", statement="bfac20e86710d0ab")
+def test_relative_scatter_over_starts_in_the_plane(recorded_rows_of: Any, measure: Any) -> None:
+    measure(*recorded_rows_of("dana-starts"), undecided=True)
 
 
 def planted(
@@ -44,6 +55,16 @@ def test_a_setting_that_differs_and_the_second_reading() -> None:
     # half of the scatter around a tenth of the mean: less as it is, more over the mean
     low = planted(lambda c: 0.01 if c.N == 50 else 0.03, lambda c: 0.05 if c.N == 50 else 0.5)
     assert verdicts(low) == ["not-reproduced", "reproduced"]
+
+
+def test_settings_that_were_not_trained_leave_it_open_unless_the_others_differ() -> None:
+    def coded(scatter: Callable[[Dana], float]) -> list[object]:
+        return verdicts({starts.CODE.name: planted(scatter)[starts.CODE.name]})
+
+    assert coded(lambda c: 0.04 if c.N == 50 else 0.01) == [None] * 2
+    assert coded(lambda c: 0.01 if c.N == 50 else 0.04) == [None] * 2
+    differing = coded(lambda c: 0.04 if (c.N == 50) == (c.maps == "shared") else 0.01)
+    assert differing == ["recipe-dependent"] * 2
 
 
 def test_every_setting_has_its_tables_and_starts() -> None:

@@ -106,11 +106,13 @@ def judged(
     settings: Mapping[str, Sequence[Asked]],
     sentence: str,
     known: Collection[str] | None = (),
+    untrained: int = 0,
 ) -> Judgement:
     """What the settings say about a claim, by the criterion above.
 
     ``known`` are the settings whose results were known when the question or its limits were chosen,
-    None for all of them. The sentence says so.
+    None for all of them. The sentence says so. ``untrained`` counts further settings that were
+    fixed and have no results yet: then only what they cannot change is a verdict, that two differ.
 
     >>> short = {"short": [Asked("slope", Estimate(0.2, 0.1, 0.3), low=0.0)]}
     >>> judged("x/c", short, "A slope.", None).sentence
@@ -126,7 +128,11 @@ def judged(
             else f"the results of {'; '.join(sorted(late))}"
         )
         sentence += f" The question and its limits were chosen when {whose} were known."
-    return Judgement(claim, verdict(settings), sentence, settings)
+    word = verdict(settings)
+    if untrained:
+        sentence += f" {untrained} more settings were fixed and have not been trained yet."
+        word = word if word == "recipe-dependent" else None
+    return Judgement(claim, word, sentence, settings)
 
 
 def between(value: float, no: float, yes: float) -> Estimate:

@@ -146,15 +146,22 @@ def _why(rows: Rows) -> str:
     if not trained:
         return ""
     x, y = curve(trained, "H")
-    curved = bow(x, y)
+    curved, below = bow(x, y), below_saturation(x, y)
     answer = "which leaves open whether the rates are why"
     if curved.within(-criteria.STRAIGHT, criteria.STRAIGHT):
         answer = "so the rates are why"
     elif curved.apart(-criteria.STRAIGHT, criteria.STRAIGHT):
         answer = "so the rates are not why"
-    return (
+    told = (
         f" With the learning rates of {RECIPE.name} and all else as in {appendix.TEXT.name} a "
-        f"quadratic fit leaves its chord by {curved} ({repetitions(trained)}), {answer}."
+        f"quadratic fit leaves its chord by {curved} ({repetitions(trained)}), {answer}"
+    )
+    if below.all():
+        return f"{told}."
+    sizes = ", ".join(f"{H:.0f}" for H in np.unique(x[~below]))
+    return (
+        f"{told}, as it was fixed. These rates saturate H = {sizes}; without, which was thought of "
+        f"when the results were known, it is {bow(x[below], y[below])}."
     )
 
 
@@ -221,11 +228,13 @@ def _mapped(row: Row) -> str:
 
 
 def draw_heads(rows: Rows, figure: Any) -> None:
-    """Accuracy against H, for every recipe and d_h that is judged, and with the maps put back."""
+    """Accuracy against H, for every recipe and d_h that is judged, and the two ablations."""
     axes = panel(figure, "H", published()["heads"]["10"])
     sizes = np.array(HEAD_COUNTS, dtype=np.float64)
     drawn = [*sweeps(rows), ("ablation: shared maps put back", list(rows[HEADS_SHARED.name]))]
-    for colour, marker, (label, some) in zip(PALETTE, "o^vDs", drawn, strict=False):
+    if appendix.RATE.name in rows:
+        drawn.append(("ablation: text, rates of the code", list(rows[appendix.RATE.name])))
+    for colour, marker, (label, some) in zip(PALETTE, "o^vDsP", drawn, strict=False):
         x, y = curve(some, "H")
         draw_means(axes, x, y, colour, label, marker)
         below = below_saturation(x, y)
