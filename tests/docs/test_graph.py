@@ -88,7 +88,7 @@ UNSEEN = """
 """
 
 
-@pytest.mark.parametrize("width", [390, 1280])
+@pytest.mark.parametrize("width", [390, 1280, 1920])
 def test_the_graph_fits_a_screen_and_cuts_no_label_off(visits: Visits, width: int) -> None:
     page = visits(viewport={"width": width, "height": 844}).open("graph.html#all")
     graph = page.locator(".lx-graph")
@@ -97,7 +97,19 @@ def test_the_graph_fits_a_screen_and_cuts_no_label_off(visits: Visits, width: in
     box = graph.bounding_box()
     assert box is not None
     assert box["height"] <= 844
-    assert box["width"] <= width
+    assert box["x"] + box["width"] <= width
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    page.set_viewport_size({"width": width - 60, "height": 844})
+    assert page.evaluate("document.documentElement.scrollWidth") <= width - 60
+
+
+@pytest.mark.parametrize("paper", ["dana", "wong", "mahdavi", "lemmax"])
+def test_the_graph_of_a_paper_can_be_read_at_a_desk(visits: Visits, paper: str) -> None:
+    page = visits(viewport={"width": 1920, "height": 1080}).open(f"graph.html#paper={paper}")
+    sizes = page.locator(".lx-node text").evaluate_all(
+        "all => all.map((text) => 12 * text.getScreenCTM().a)"
+    )
+    assert min(sizes) > 8
 
 
 def test_the_graph_zooms_and_pans(visits: Visits) -> None:

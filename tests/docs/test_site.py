@@ -11,7 +11,7 @@ import subprocess
 import sys
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, Literal
 from urllib.parse import unquote, urlsplit
 
 import pytest
@@ -290,9 +290,12 @@ CONTRAST = """
 """
 
 
+@pytest.mark.parametrize("medium", ["screen", "print"])
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_verdicts_can_be_read(visits: Visits, scheme: str) -> None:
-    found = visits(color_scheme=scheme).open("graph.html").evaluate(CONTRAST)
+def test_verdicts_can_be_read(visits: Visits, scheme: str, medium: Literal["screen"]) -> None:
+    page = visits(color_scheme=scheme).open("graph.html")
+    page.emulate_media(media=medium)
+    found = page.evaluate(CONTRAST)
     assert found
     assert [pair for pair in found if pair[1] < 4.5] == []
 

@@ -87,7 +87,7 @@ class CheckerModules(Generated):
         lines += [
             f"| all | {counts.total():,} | |",
             "",
-            "Of these are imported, and to be read:",
+            "What is imported for a kind, and read by its referee:",
             "",
         ]
         lines += ["| kind | modules | lines |", "|---|---|---|"]

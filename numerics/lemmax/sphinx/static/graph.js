@@ -11,7 +11,7 @@
   const status = document.querySelector(".lx-graph-status");
   const form = document.querySelector(".lx-graph-form");
   const SVG = "http://www.w3.org/2000/svg";
-  const BOX = { width: 184, line: 15, pad: 12, across: 38, down: 8, margin: 12 };
+  const BOX = { width: 152, line: 15, pad: 12, across: 30, down: 8, margin: 12 };
   const LARGEST = 1.1; // a few boxes are not blown up
   const papers = Object.keys(data.papers);
 
@@ -72,6 +72,18 @@
     const layers = [];
     linked.forEach((id) => (layers[depth.get(id)] ??= []).push(id));
     for (let i = 0; i < layers.length; i++) layers[i] ??= [];
+    // What nothing rests on leaves a tall layer for a short one further right.
+    const mean = linked.length / layers.length;
+    layers.forEach((layer, i) => {
+      for (const id of layer.filter((one) => !users.get(one).length)) {
+        const right = layers.map((_, j) => j).slice(i + 1);
+        if (layer.length <= mean || !right.length) break;
+        const short = right.reduce((low, j) => (layers[j].length < layers[low].length ? j : low));
+        if (layers[short].length + 1 >= layer.length) break;
+        layers[short].push(id);
+        layer.splice(layer.indexOf(id), 1);
+      }
+    });
     const place = new Map();
     const number = () => layers.forEach((l) => l.forEach((id, i) => place.set(id, i / l.length)));
     number();
@@ -239,7 +251,15 @@
     KEYS[event.key]();
   });
 
+  /* Where the page has room on the right, the drawing takes it: its words are larger. */
+  function widen() {
+    holder.style.width = "";
+    const space = document.documentElement.clientWidth - holder.getBoundingClientRect().left - 24;
+    if (!full() && space > holder.clientWidth) holder.style.width = `${space}px`;
+  }
+
   function draw(ids, focus, told) {
+    widen();
     const { position, width, height, uses, scale } = layout(ids);
     const svg = element("svg", { role: "list", "aria-label": told });
     const edges = element("g", { class: "lx-edges", "aria-hidden": "true" }, svg);
@@ -376,10 +396,10 @@
   form.elements.screen.hidden = !document.fullscreenEnabled;
   form.elements.screen.addEventListener("click", () => holder.requestFullscreen());
   document.addEventListener("fullscreenchange", show);
-  let width = holder.clientWidth;
+  let width = window.innerWidth;
   window.addEventListener("resize", () => {
-    if (holder.clientWidth !== width) show(); // on a phone the height changes while one scrolls
-    width = holder.clientWidth;
+    if (window.innerWidth !== width) show(); // on a phone the height changes while one scrolls
+    width = window.innerWidth;
   });
   window.addEventListener("hashchange", show);
   show();

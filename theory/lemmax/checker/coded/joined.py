@@ -10,6 +10,7 @@ from ..limits import spend
 from ..steps import Step
 from .codebooks import Layer, Layout
 from .floats import ONE, SHIFT, Format, length, value, values
+from .selection import astray, stacked
 
 
 def layout(heads: int, m: int) -> Layout:
@@ -45,30 +46,24 @@ def predicates(layer: Layer) -> Step:
 
 def heads(layer: Layer) -> tuple[int, Step]:
     """The gain, and whether scores differ by it and heads copy their block to the outputs."""
-    place, m, d, count = layer.layout, layer.m, layer.layout.width, len(layer.queries)
-    stacks = {}
-    for name in ("W_Q", "W_K", "W_V", "W_O"):
-        entries = layer.arrays[name].entries
-        known = values(entries, layer.weights, name)
-        stacks[name] = [known[w] for w in entries]
-    hot = [j for j in place.hot if j is not None]
+    d, count, stacks = layer.layout.width, len(layer.queries), stacked(layer)
+    hot = [j for j in layer.layout.hot if j is not None]
     numbers = [stacks["W_K"][j] for j in hot]
     gain = abs(stacks["W_Q"][hot[0] * 2 + 1])
     if any(p % ONE for p in numbers) or 0 in numbers or len(set(numbers)) != count or gain % ONE:
         return 0, Step(False, "the predicates' numbers are not distinct integers")
     ps = [p // ONE for p in numbers]
-    for h in range(count):
+
+    def scores(h: int) -> tuple[list[int], list[int]]:
         W_Q, W_K = [0] * (2 * d), [0] * (2 * d)
-        W_V, W_O = [0] * (d * m), [0] * (d * m)
         for i, j in enumerate(hot):
             sign = -1 if i == h else 1
             W_K[j], W_K[d + j] = ps[i] * ONE, ps[i] ** 2 * ONE
             W_Q[2 * j], W_Q[2 * j + 1] = 2 * sign * gain * ps[i], -sign * gain
-        for j in range(m):
-            W_V[(h * m + j) * m + j] = W_O[j * d + place.outputs[j]] = ONE
-        for name, wanted in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}.items():
-            if stacks[name][h * len(wanted) : (h + 1) * len(wanted)] != wanted:
-                return 0, Step(False, f"{name} of head {h} does not select its block and predicate")
+        return W_Q, W_K
+
+    if wrong := astray(layer, stacks, scores):
+        return 0, wrong
     least = apart(ps, gain // ONE, layer.weights, layer.sums)
     if least < 104:
         return 0, Step(False, f"scores may differ by {least} only, and exp(-{least}) is not 0")

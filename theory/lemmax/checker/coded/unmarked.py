@@ -11,6 +11,7 @@ from ..limits import spend
 from ..steps import Step
 from .codebooks import Layer, Layout
 from .floats import ONE, SHIFT, value, values
+from .selection import astray, stacked
 
 
 def layout(heads: int, m: int) -> Layout:
@@ -62,22 +63,15 @@ def predicates(layer: Layer) -> tuple[int, Step]:
 
 def heads(layer: Layer, scale: int) -> tuple[int, Step]:
     """Head h changes the sign of predicate h, and copies block h to the outputs."""
-    place, m, d = layer.layout, layer.m, layer.layout.width
-    hot = [j for j in place.hot if j is not None]
-    stacks = {}
-    for name in ("W_Q", "W_K", "W_V", "W_O"):
-        entries = layer.arrays[name].entries
-        known = values(entries, layer.weights, name)
-        stacks[name] = [known[w] for w in entries]
-    for h in range(len(hot)):
-        W_Q, W_K = [0] * d, [0] * d
-        W_V, W_O = [0] * (d * m), [0] * (d * m)
+    hot = [j for j in layer.layout.hot if j is not None]
+
+    def scores(h: int) -> tuple[list[int], list[int]]:
+        W_Q, W_K = [0] * layer.layout.width, [0] * layer.layout.width
         for i, j in enumerate(hot):
             W_K[j], W_Q[j] = ONE, -ONE if i == h else ONE
-        for j in range(m):
-            W_V[(h * m + j) * m + j] = W_O[j * d + place.outputs[j]] = ONE
-        for name, wanted in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}.items():
-            if stacks[name][h * len(wanted) : (h + 1) * len(wanted)] != wanted:
-                return 0, Step(False, f"{name} of head {h} does not select its block and predicate")
+        return W_Q, W_K
+
+    if wrong := astray(layer, stacked(layer), scores):
+        return 0, wrong
     gain = scale * scale // 2
     return gain, Step(True, f"{len(hot)} heads attend to one token only: exp(-{gain}) is 0")

@@ -21,6 +21,7 @@ from ..coded.arrays import NAMES, Table, tables
 from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
 from ..coded.envelopes import Envelope
 from ..coded.floats import FORMATS, ONE, SHIFT, value, values
+from ..coded.selection import astray, stacked
 from ..limits import keep, refuse, room, spend
 from ..reading import choice, fields, integer, number
 from ..steps import Step
@@ -199,35 +200,22 @@ def predicates(layer: Layer) -> tuple[int, Step]:
 
 def heads(layer: Layer, scale: int) -> tuple[int, Step]:
     """Head h scores keys 0, predicate h -g and the others +g, and copies block h to the outputs."""
-    place, m, d = layer.layout, layer.m, layer.layout.width
-    stacks = {
-        name: values(layer.arrays[name].entries, layer.weights, name)
-        for name in ("W_Q", "W_K", "W_V", "W_O")
-    }
-    entries = {name: [stacks[name][w] for w in layer.arrays[name].entries] for name in stacks}
-    z, gain = place.markers[0], abs(entries["W_Q"][place.markers[0]]) * scale
+    place, stacks = layer.layout, stacked(layer)
+    z, gain = place.markers[0], abs(stacks["W_Q"][place.markers[0]]) * scale
     if gain < 104 * ONE:
         return 0, Step(False, f"attention saturates to exp(-{gain // ONE}), which is not 0")
     others = [hot for hot in place.hot if hot is not None]
-    for h, hot in enumerate(place.hot):
-        W_Q, W_K = [0] * d, [0] * d
+
+    def scores(h: int) -> tuple[list[int], list[int]]:
+        W_Q, W_K, hot = [0] * place.width, [0] * place.width, place.hot[h]
         W_K[z] = ONE // scale
         W_Q[z] = -gain // scale if hot is None else gain // scale
         for j in others if hot is None else [hot]:
             W_Q[j] = 2 * gain if hot is None else -2 * gain
-        W_V, W_O = [0] * (d * m), [0] * (d * m)
-        copies = len(place.outputs) // m
-        for j in range(m):
-            at, weight = h * m + j, ONE
-            if layer.family == "envelope":
-                at = h if not j else len(place.hot) + h // layer.shared
-                weight = ONE >> (h % layer.shared if j else 0)
-            W_V[at * m + j] = ONE
-            for output in place.outputs[j * copies : (j + 1) * copies]:
-                W_O[j * d + output] = weight
-        for name, wanted in {"W_Q": W_Q, "W_K": W_K, "W_V": W_V, "W_O": W_O}.items():
-            if entries[name][h * len(wanted) : (h + 1) * len(wanted)] != wanted:
-                return 0, Step(False, f"{name} of head {h} does not select its block and predicate")
+        return W_Q, W_K
+
+    if wrong := astray(layer, stacks, scores):
+        return 0, wrong
     text = f"{len(place.hot)} heads attend to one token only: exp(-{gain // ONE}) is 0"
     return gain // ONE, Step(True, text)
 

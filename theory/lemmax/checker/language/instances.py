@@ -19,8 +19,12 @@ CLAIM = re.compile(f"{_NAME}(/{_NAME})+")  # as claims files have them: printabl
 
 def claim_of(data: Mapping[str, Any]) -> str:
     claim = data["claim"]
-    named = type(claim) is str and len(claim) <= 400 and claim.isprintable()
-    if not named or not CLAIM.fullmatch(claim):
+    if (
+        type(claim) is not str
+        or len(claim) > 400
+        or not claim.isprintable()
+        or not CLAIM.fullmatch(claim)
+    ):
         refuse("claim", f"must be an id such as wong/argmax-rank-one, not {brief(claim)}")
     return claim
 
