@@ -106,7 +106,7 @@ def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Doubles(TorchDispatchMode):
+    class Doubles(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """What a forward would round to a shorter format on its way stays float64."""
 
         def __torch_dispatch__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -125,7 +125,7 @@ def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
             for name, value in state.items()
         }
         device = next(iter(copies.values())).device
-        with torch.no_grad(), Doubles():
+        with torch.no_grad(), Doubles():  # type: ignore[no-untyped-call]
             rows = [torch.tensor([list(prompt)], device=device) for prompt in prompts]
             return [_last(torch.func.functional_call(module, copies, (row,))) for row in rows]
     except Exception as reason:  # whatever the forward of others may raise
