@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, cast
 
 import pytest
 import torch
@@ -38,7 +38,8 @@ class Block(nn.Module):
         later = torch.ones(n, n, dtype=torch.bool).triu(1)
         mixed = scores.masked_fill(later, -math.inf).softmax(-1) @ v
         x = x + self.wo(mixed.transpose(1, 2).reshape(-1, n, d))
-        return x + self.down(nn.functional.gelu(self.up(self.between(x))))
+        after: Tensor = x + self.down(nn.functional.gelu(self.up(self.between(x))))
+        return after
 
 
 class Own(nn.Module):
@@ -156,7 +157,7 @@ class NanoGPT(nn.Module):
         stack = nn.ModuleList([block(), block()])
         self.transformer = nn.ModuleDict({**parts, "h": stack})
         self.lm_head = nn.Linear(d, 7, bias=False)
-        self.lm_head.weight = parts["wte"].weight
+        self.lm_head.weight = cast("nn.Parameter", parts["wte"].weight)
 
     def forward(self, tokens: Tensor) -> tuple[Tensor, None]:
         t: Any = self.transformer

@@ -139,6 +139,34 @@ def test_a_module_is_left_as_it_was(dtype: torch.dtype) -> None:
         assert torch.equal(value, before[name])
 
 
+def test_positions_that_are_not_saved_are_read_off_the_module() -> None:
+    """The usual table in float32, which every program rounds in its own way, as a buffer."""
+
+    class Table(nn.Module):
+        pe: Tensor
+
+        def __init__(self) -> None:
+            super().__init__()
+            angles = torch.arange(6)[:, None] * torch.exp(-2.3 * torch.arange(4))
+            table = torch.stack((angles.sin(), angles.cos()), -1).reshape(6, 1, 8)
+            self.register_buffer("pe", table, persistent=False)
+            self.register_buffer("odd", table[:2], persistent=False)  # of no use to anyone
+
+        def forward(self, n: Tensor) -> Tensor:
+            return self.pe[n, 0]
+
+    def module() -> Encoder:
+        made_so = made()
+        made_so.pos_emb = Table()  # type: ignore[assignment]
+        return made_so
+
+    result = certify(module(), answered(module()))
+    assert result.share == 1
+    assert result.model.places == 6
+    with pytest.raises(LemmaxError, match="mask="):
+        certify(module().state_dict(), [([0, 1], 2)])
+
+
 def test_a_module_that_cannot_be_run_is_not_certified() -> None:
     class Choosy(Encoder):
         def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:

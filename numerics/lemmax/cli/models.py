@@ -19,8 +19,10 @@ from lemmax.cli.terminal import AsJson, console, progress_bar, say
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.shown import counted
 
-_OPTIONS = ("heads", "activation", "scale", "norm", "eps", "mask", "norm_first", "tied", "layout")
-_OPTIONS += ("ignore", "names", "bits")
+_OPTIONS = (
+    "heads", "activation", "scale", "norm", "eps", "mask", "norm_first", "tied", "layout", "ignore",
+    "names", "bits",
+)  # fmt: skip
 _SHOWN = 20  # facts that are listed; --json lists all
 
 

@@ -106,7 +106,7 @@ def _beyond(one: Asked, reason: str) -> Outcome:
 
 
 def _outcome(
-    one: Asked, logits: Ball | Undecided, least: Fraction, bits: int, units: dict[str, int]
+    one: Asked, logits: Ball | Undecided, least: Fraction, bits: int, units: dict[str, Any]
 ) -> Outcome:
     def outcome(known: bool, **more: Any) -> Outcome:
         return Outcome(one.fact, one.prompt, one.answer, known, bits=bits, **units, **more)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lemmax.numerics.figures import PALETTE
 
 if TYPE_CHECKING:
-    from lemmax.numerics.certifying.certify import Outcome
+    from lemmax.numerics.certifying.deciding import Outcome
 
 
 def rounded_down(x: Fraction) -> float:

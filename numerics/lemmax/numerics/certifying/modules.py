@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from lemmax.numerics.certifying.architecture import ACTIVATIONS
 from lemmax.numerics.certifying.configs import gpt2
-from lemmax.numerics.certifying.naming import place_of
+from lemmax.numerics.certifying.naming import CONVENTIONS, place_of
 from lemmax.numerics.certifying.transformer import Transformer
 from lemmax.theory.errors import LemmaxError
 
@@ -23,6 +23,16 @@ def is_module(source: Any) -> bool:
     import torch
 
     return isinstance(source, torch.nn.Module)
+
+
+def unsaved(module: Any, names: Mapping[str, str]) -> dict[str, Any]:
+    """Buffers that a module has and does not save, where their names say what they are."""
+    rules = [rule for rules in CONVENTIONS.values() for rule in rules]
+    return {
+        name: buffer
+        for name, buffer in module.named_buffers()
+        if name in names or any(rule.pattern.fullmatch(name) for rule in rules)
+    }
 
 
 def told_by(module: Any, renamed: Callable[[str], str] = str) -> dict[str, Any]:
@@ -106,7 +116,7 @@ def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
     import torch
     from torch.utils._python_dispatch import TorchDispatchMode
 
-    class Doubles(TorchDispatchMode):
+    class Doubles(TorchDispatchMode):  # type: ignore[no-untyped-call]
         """What a forward would round to a shorter format on its way stays float64."""
 
         def __torch_dispatch__(self, func: Any, _: Any, args: Any = (), kwargs: Any = None) -> Any:
@@ -125,7 +135,7 @@ def _logits(module: Any, prompts: Sequence[Sequence[int]]) -> list[Any]:
             for name, value in state.items()
         }
         device = next(iter(copies.values())).device
-        with torch.no_grad(), Doubles():
+        with torch.no_grad(), Doubles():  # type: ignore[no-untyped-call]
             rows = [torch.tensor([list(prompt)], device=device) for prompt in prompts]
             return [_last(torch.func.functional_call(module, copies, (row,))) for row in rows]
     except Exception as reason:  # whatever the forward of others may raise

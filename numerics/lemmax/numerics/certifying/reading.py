@@ -19,7 +19,7 @@ from lemmax.numerics.certifying.architecture import (
 )
 from lemmax.numerics.certifying.bridges import arrays_of_bridge, told_by_bridge
 from lemmax.numerics.certifying.configs import told_beside
-from lemmax.numerics.certifying.modules import is_module, told_by
+from lemmax.numerics.certifying.modules import is_module, told_by, unsaved
 from lemmax.numerics.certifying.naming import (
     CONVENTIONS,
     Parts,
@@ -75,7 +75,7 @@ def read_transformer(
         said = replace(told_by_bridge(source.cfg), **said.given())
         arrays = arrays_of_bridge(source)
     elif hasattr(source, "state_dict"):
-        arrays = source.state_dict()
+        arrays = (unsaved(source, names or {}) if runs else {}) | dict(source.state_dict())
     elif isinstance(source, Mapping):
         arrays = source
     else:
