@@ -22,11 +22,11 @@ from lemmax.theory.files import write_text
 
 RESULTS = Path(__file__).parent / "results" / "grokking.jsonl"
 P, SHOWN, SEEDS = 23, 0.6, 2
-EVERY, EXACT = 25, 100  # steps between two looks, and between two exact ones
+EVERY, EXACT = 50, 150  # steps between two looks, and between two exact ones
 RECIPE = Recipe(
     "grokking",
     "own",
-    steps=1500,
+    steps=3000,
     learning_rate=3e-3,
     weight_decay=1.0,
     beta2=0.98,
@@ -96,7 +96,8 @@ class Transformer(nn.Module):
         x = self.embed["W_E"][pairs] + self.pos_embed["W_pos"]
         for block in self.blocks:
             x = block(x)
-        return x[:, -1] @ self.unembed["W_U"]
+        logits: Tensor = x[:, -1] @ self.unembed["W_U"]
+        return logits
 
 
 def facts(p: int = P, shown: float = SHOWN) -> tuple[list[Any], list[Any]]:

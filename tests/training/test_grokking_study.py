@@ -67,8 +67,8 @@ def test_the_first_looks_are_those_of_a_second_run(
     jobs = [Job(grokking.MODEL, seed) for seed in range(grokking.SEEDS)]
     run: Any = start(jobs, grokking.RECIPE, "own")
     assert run.vmapped
-    looks = [row for row in recorded[1] if row["step"] == 2 * grokking.EVERY]
-    run.advance(2 * grokking.EVERY)
+    looks = [row for row in recorded[1] if row["step"] == grokking.EVERY]
+    run.advance(grokking.EVERY)
     for row, measured, weights in zip(looks, run.measured(), run.weights(), strict=True):
         assert measured.loss == pytest.approx(row["loss"], rel=0.02)
         assert measured.accuracy == pytest.approx(row["shown"]["accuracy"], abs=0.03)
