@@ -109,7 +109,7 @@ def test_every_tensor_of_a_step_is_on_the_device(
 def test_fake_tensors_refuse_what_is_left_on_the_cpu() -> None:
     """The control of the test before: a tensor of the CPU beside one of the device."""
     with FakeTensorMode(), pytest.raises(RuntimeError, match="same device"):
-        torch.zeros(3, device="meta") + torch.zeros(3)
+        torch.add(torch.zeros(3, device="meta"), torch.zeros(3))
 
 
 def test_every_study_of_every_experiment_takes_a_device(

@@ -70,7 +70,7 @@ class Own:
 
     def tensors(self) -> tuple[tuple[Tensor, ...], Tensor]:
         """Inputs, as a tuple, and targets."""
-        return _tensors(self.data, self.data_options)
+        return _tensors(str(self.data), tuple(dict(self.data_options).items()))
 
     @property
     def samples(self) -> int:
