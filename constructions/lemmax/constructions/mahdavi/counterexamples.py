@@ -93,7 +93,7 @@ def cancelling_token() -> Certificate:
 def parallel_pair() -> Certificate:
     """15 vectors of the plane, two of them parallel: 104 of 105 pairs are independent."""
     short = [[1, 0], [0, 1], [1, 1], [1, -1], [1, 2], [2, 1], [1, -2], [2, -1]]
-    long = [[1, 3], [3, 1], [1, -3], [3, -1], [2, 3], [3, 2]]
+    long = [[1, 3], [3, 1], [1, -3], [3, -1], [2, fmpq(1, 2)], [2, fmpq(-1, 2)]]
     return refute("mahdavi/approximate-kruskal", M=Matrix([[1, 0], *short, *long]), k=2)
 
 

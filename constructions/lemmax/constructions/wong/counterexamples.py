@@ -306,8 +306,10 @@ def larger_rank_no_argmax() -> Certificate:
 
 def enough_marks_no_weights() -> Certificate:
     """At τ = 2/3 the marked tensor has the rank of D, but two values are the most."""
-    db = blocks(1, 1, 1)
-    return refute("wong/equation-15-dimensions", L=block_layer(db), D=db, tau=fmpq(2, 3))
+    db = Database.from_triples([("a", "f", "u"), ("a", "g", "v"), ("b", "h", "w")])
+    embedding = {"a": 0, "b": 0, "f": -1, "g": 1, "h": 1, "u": 0, "v": 0, "w": 0}
+    layer = line_layer(embedding, {"v": 1, "w": -1}, vo=1, plain=True)
+    return refute("wong/equation-15-dimensions", L=layer, D=db, tau=fmpq(2, 3))
 
 
 def value_dimension_is_no_substitute() -> Certificate:
