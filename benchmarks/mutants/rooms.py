@@ -21,6 +21,7 @@ ROOMS = {
             "tests/checker/test_adversarial_certificates.py",
             "tests/checker/test_checker_command.py",
             "tests/checker/test_edges.py",
+            "tests/checker/test_small_worlds.py",
             "tests/checker/test_dual_certificates.py",
             "tests/checker/test_formal_statements.py",
             "tests/checker/test_hulls.py",
