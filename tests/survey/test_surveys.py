@@ -585,3 +585,23 @@ def test_the_recorded_survey_is_compact_and_consistent() -> None:
         assert r.facts <= r.keys * r.queries
     assert not sum(summary.rejected for summary in summaries(rows))
     assert len({(r.regime, r.index) for r in rows}) == len(rows)
+
+
+def test_recorded_surveys_do_not_contradict_each_other() -> None:
+    """Two intervals of one rank meet; no recorded certificate was rejected."""
+    folder = Path(__file__).parents[2] / "benchmarks" / "results"
+    before, again, fresh = (
+        read_survey(folder / f"survey{name}.jsonl") for name in ("", "-again", "-fresh")
+    )
+    known = {(row.regime, row.index): row for row in before[1]}
+    for row in again[1]:
+        old = known[row.regime, row.index]
+        assert (row.keys, row.queries, row.values, row.facts) == (
+            *(old.keys, old.queries, old.values),
+            old.facts,
+        )
+        assert max(row.lower, old.lower) <= min(row.upper, old.upper)
+        assert again[0]["seconds"][row.regime] == before[0]["seconds"][row.regime]
+    assert {row.regime for row in again[1]} == {row.regime for row in fresh[1]}
+    assert all(row.holds is not False for _, rows in (before, again, fresh) for row in rows)
+    assert all(row.cut is not None for _, rows in (again, fresh) for row in rows)
