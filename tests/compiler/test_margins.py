@@ -54,6 +54,14 @@ def test_the_widest_margin_at_equal_dimensions(tau: float | None) -> None:
         assert margin(wide, other) < 1.001 * margin(wide)
 
 
+def test_narrow_margins_are_bounded_closely() -> None:
+    """Interior points alone end with weights of half the margin that their multipliers allow."""
+    told = compile_database(table(260, 3, 120), margin="widest").margin
+    assert told is not None
+    assert told.upper_squared < told.lower_squared * fmpq(1002, 1000)
+
+
+@pytest.mark.slow
 def test_the_widest_margin_of_a_real_table() -> None:
     """749 facts whose logits are a millionth apart: decided, wider than before, and bounded."""
     db = countries()
