@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from flint import fmpq
 
-from lemmax.constructions import compile_database
+from lemmax.constructions import CompiledDatabase, compile_database
 from lemmax.constructions.capacity import cities, random_table
 from lemmax.constructions.compiler import save
 from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
@@ -18,7 +19,7 @@ from lemmax.constructions.compiler.coded.by_codes import by_codes, fact_numbers
 from lemmax.constructions.compiler.coded.codes import families
 from lemmax.constructions.countries import countries
 from lemmax.numerics.twins.coded import TorchCodedLayer
-from lemmax.theory import Database
+from lemmax.theory import Database, memorizes
 from lemmax.theory.errors import LemmaxError, RoundedWeights
 from lemmax.theory.formats import FORMATS
 
@@ -108,11 +109,17 @@ def test_torch_recalls_facts_about_predicates(dtype: str, logits: str | None) ->
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")  # of the compiler, about itself
-def test_compiled_torch_recalls_every_fact() -> None:
-    """torch.compile, for the processor; it needs a C++ compiler and takes some seconds."""
-    compiled = compile_database(random_table(128, 3, 300), dtype="bfloat16")
+@pytest.mark.parametrize(
+    ("dtype", "logits", "fused"),
+    [("bfloat16", None, False), ("bfloat16", "float32", True), ("float16", None, True)]
+    + [("float32", None, False)],
+)
+def test_compiled_torch_recalls_every_fact(dtype: str, logits: str | None, fused: bool) -> None:
+    """torch.compile, for the processor; it needs a C++ compiler and takes some seconds each."""
+    compiled = compile_database(random_table(128, 3, 300), dtype=dtype, logits=logits)
     facts = torch.from_numpy(compiled.facts)
-    layer = torch.compile(TorchCodedLayer.from_coded(compiled.coded), dynamic=False)
+    torch.compiler.reset()
+    layer = torch.compile(TorchCodedLayer.from_coded(compiled.coded, fused=fused), dynamic=False)
     top = layer(facts[:, :2]).topk(2, dim=-1)
     assert (top.indices[:, 0] == facts[:, 2]).all()
     assert (top.values[:, 0] > top.values[:, 1]).all()
@@ -137,6 +144,26 @@ def test_rational_weights_in_a_format_that_rounds_them_warn() -> None:
     with pytest.warns(RoundedWeights, match="bfloat16 holds 8 bits and the weights need 20"):
         compiled.to_torch(torch.bfloat16)
     compiled.to_torch(torch.float32)  # holds them: a warning would be an error here
+
+
+@pytest.mark.parametrize(
+    ("scale", "held"), [("1/3", ()), ("1099511627776", ("bfloat16", "float32", "float64"))]
+)
+def test_weights_that_are_not_dyadic_or_too_large_warn_too(
+    scale: str, held: tuple[str, ...]
+) -> None:
+    """1/3 has one bit over a denominator that no format has; 2^40 is beyond float16."""
+    db = Database.from_triples([("a", "f", "x"), ("b", "f", "y")])
+    small = compile_database(db)
+    assert small.held_in == ("bfloat16", "float16", "float32", "float64")
+    layer = small.layer.scaled(fmpq(*map(int, (scale + "/1").split("/")[:2])))
+    compiled = CompiledDatabase(db, small.method, memorizes(layer, db))
+    assert compiled.held_in == held
+    with pytest.warns(RoundedWeights):
+        compiled.to_torch(torch.float16)
+    said = compiled.exact_in()
+    assert f"{', '.join(held) or 'no number format'} hold" in said
+    assert "float16 would round them" in said or "float64 would round them" in said
 
 
 def test_formats_round_as_torch_does() -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from pathlib import Path
 from random import Random
 from typing import Any
 
@@ -52,6 +54,14 @@ def test_the_widest_margin_at_equal_dimensions(tau: float | None) -> None:
         assert margin(wide, other) < 1.001 * margin(wide)
 
 
+def test_narrow_margins_are_bounded_closely() -> None:
+    """Interior points alone end with weights of half the margin that their multipliers allow."""
+    told = compile_database(table(260, 3, 120), margin="widest").margin
+    assert told is not None
+    assert told.upper_squared < told.lower_squared * fmpq(1002, 1000)
+
+
+@pytest.mark.slow
 def test_the_widest_margin_of_a_real_table() -> None:
     """749 facts whose logits are a millionth apart: decided, wider than before, and bounded."""
     db = countries()
@@ -74,3 +84,26 @@ def test_margins_that_do_not_exist_get_one_sentence() -> None:
         compile_database(db, margin="wide")  # type: ignore[call-overload]
     with pytest.raises(LemmaxError, match="give a dtype or a margin"):
         compile_database(db, margin="widest", dtype="bfloat16")  # type: ignore[call-overload]
+
+
+def test_the_command_line_makes_margins_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from lemmax.cli import main
+
+    facts, layer = tmp_path / "facts.csv", tmp_path / "layer.json"
+    facts.write_text("subject,f,g\na,x,y\nb,y,x\n")
+    compile_ = ["compile", str(facts), "-o", str(layer), "--margin"]
+    with pytest.raises(SystemExit) as done:
+        main([*compile_, "widest"])
+    assert done.value.code == 0
+    assert "Margin of W_U: " in capsys.readouterr().out
+    assert checker.check_file(layer).holds
+    with pytest.raises(SystemExit) as done:
+        main([*compile_, "widest", "--json"])
+    assert "Frobenius norm" in json.loads(capsys.readouterr().out)["margin"]
+    for wrong in (["wide"], ["widest", "--dtype", "bfloat16"], ["widest", "--smallest", "1"]):
+        with pytest.raises(SystemExit) as done:
+            main([*compile_, *wrong])
+        assert done.value.code == 2
+        assert "margin" in capsys.readouterr().err

@@ -22,6 +22,7 @@ def capacity(
     from rich.table import Table
 
     from lemmax.constructions.capacity import TRAINED, capacities, knowledge
+    from lemmax.constructions.capacity.bits import TAU
 
     db, how = read_facts(facts, format_)
     rows = [row.report() for row in capacities(db)]
@@ -39,17 +40,25 @@ def capacity(
         return
     out = console()
     out.print(f"{len(db)} facts over {len(db.values)} values: {bits:.1f} bits.")
-    table = Table("construction", "dtype", "logits", "code", "d_model", "parameters")
-    for name in ("per parameter", "per used", "per stored bit", "limit"):
+    table = Table("construction", "dtype", "logits", "residual", "code", "d_model")
+    columns = {
+        "parameters": "parameters",
+        "without embeddings": "non_embedding_parameters",
+        "per parameter": "bits_per_parameter",
+        "with τ": "bits_per_parameter_with_tau",
+        "per used": "bits_per_used_parameter",
+        "per stored bit": "bits_per_stored_bit",
+        "limit": "limit",
+    }
+    for name in columns:
         table.add_column(name, justify="right")
+    names = ("construction", "dtype", "logits", "residual", "family", "d_model", *columns.values())
     for row in rows:
-        shown = [row["construction"], row["dtype"], row["logits"], row["family"], row["d_model"]]
-        shown += [row["parameters"], row["bits_per_parameter"], row["bits_per_used_parameter"]]
-        shown += [row["bits_per_stored_bit"], row["limit"]]
-        table.add_row(*("" if cell is None else str(cell) for cell in shown))
+        table.add_row(*("" if row[name] is None else str(row[name]) for name in names))
     out.print(table)
     out.print(
         f"Trained language models show about {TRAINED:g} bits per parameter (Allen-Zhu and Li "
-        "2024). Used: W_E on subjects and predicates, heads, W_U on values. Where a dtype is "
-        "missing the construction is certified over the reals alone."
+        "2024). Used: W_E on subjects and predicates, heads, W_U on values. With τ: bits per "
+        f"parameter where every fact has probability {TAU}. Where a dtype is missing the "
+        "construction is certified over the reals alone."
     )

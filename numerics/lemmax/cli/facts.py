@@ -64,6 +64,10 @@ def compile_(
         float | None,
         typer.Option(metavar="SECONDS", help="Search for a smaller layer for so many seconds."),
     ] = None,
+    margin: Annotated[
+        str | None,
+        typer.Option(help="widest: the W_U of widest margin at equal dimensions; needs cvxpy."),
+    ] = None,
     processes: Annotated[int, typer.Option(help="Processes of the search.")] = 1,
     seed: Annotated[int, typer.Option(min=0, help="The seed of the search.")] = 0,
     state: Annotated[
@@ -79,6 +83,7 @@ def compile_(
 
     Examples: `lemmax compile facts.csv -o layer.json --tau 99/100`,
     `lemmax compile facts.csv -o layer.json --dtype bfloat16`,
+    `lemmax compile facts.csv -o layer.json --margin widest`,
     `lemmax compile facts.csv -o layer.json --smallest 60 --processes 2`
     """
     from lemmax.constructions import compile_smallest
@@ -100,6 +105,10 @@ def compile_(
         raise LemmaxError("--accumulate, --logits and --residual go with --dtype.")
     if smallest is not None and dtype is not None:
         raise LemmaxError("The smallest layer has weights of its own: give no --dtype with it.")
+    if margin not in (None, "widest"):
+        raise LemmaxError(f"The margin is 'widest' or none at all, not {margin!r}.")
+    if margin is not None and (dtype, smallest) != (None, None):
+        raise LemmaxError("--margin goes neither with --dtype nor with --smallest.")
     if smallest is not None:
         usable_seconds(smallest)
     db, how = read_facts(facts, format_)
@@ -122,7 +131,7 @@ def compile_(
                 progress=say,
             )
         elif dtype is None:
-            compiled = compile_database(db, threshold)
+            compiled = compile_database(db, threshold, margin=None if margin is None else "widest")
         else:
             compiled = compile_database(
                 db,
@@ -135,6 +144,7 @@ def compile_(
         save(compiled, output)
     say(how)
     dims = compiled.dims
+    width = compiled.margin if isinstance(compiled, CompiledDatabase) else None
     least = None if smallest is None else needed(db)
     if as_json:
         typer.echo(
@@ -151,6 +161,7 @@ def compile_(
                     "tau": None if compiled.tau is None else str(compiled.tau),
                     "lower_bounds": compiled.lower_bounds(),
                     "least_parameters": None if least is None else least.parameters,
+                    "margin": None if width is None else str(width),
                     "exact_in": compiled.exact_in(),
                     "output": str(output),
                 }
@@ -164,6 +175,8 @@ def compile_(
         f"{heads}, d_model = {dims.d_model}, d_vo = {dims.d_vo}, d_qk = {dims.d_qk}: "
         f"{dims.parameters} non-embedding parameters ({compiled.method})."
     )
+    if width is not None:
+        out.print(f"Margin of W_U: {width}.")
     out.print(compiled.exact_in())
     for bound in compiled.lower_bounds():
         out.print(f"Known to be needed: {bound}")

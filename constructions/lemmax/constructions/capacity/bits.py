@@ -7,8 +7,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from flint import fmpq
+
 from lemmax.constructions.compiler.coded.arithmetic import Arithmetic
 from lemmax.constructions.compiler.coded.codes import Code, cheapest_code, joined_code
+from lemmax.constructions.compiler.coded.deciding import scale_for
 from lemmax.constructions.compiler.planning import Dimensions, applicable, dimensions
 from lemmax.theory.errors import LemmaxError
 from lemmax.theory.facts.database import Database
@@ -16,6 +19,9 @@ from lemmax.theory.formats import FORMATS, Format
 
 TRAINED = 2.0
 """Bits per parameter that trained language models show (Allen-Zhu and Li 2024)."""
+
+TAU = fmpq(99, 100)
+"""The probability whose price is shown."""
 
 ARITHMETICS = (
     ("bfloat16", "bfloat16", "bfloat16"),
@@ -62,7 +68,8 @@ class Capacity:
     """What one construction spends on a table, and the bits of knowledge that each part carries.
 
     ``dtype`` is None for constructions whose weights no format holds: they are certified over the
-    reals alone, and have no bits of storage.
+    reals alone, and have no bits of storage. ``likely`` is the shape of the layer of the same
+    formats that gives every fact the probability τ = 99/100; None where there is none.
     """
 
     construction: str
@@ -71,6 +78,8 @@ class Capacity:
     family: str | None
     dims: Dimensions
     sizes: Sizes
+    residual: str | None = None
+    likely: Dimensions | None = None
 
     @property
     def bits(self) -> float:
@@ -110,6 +119,13 @@ class Capacity:
         return self.bits / self.parameters
 
     @property
+    def per_parameter_likely(self) -> float | None:
+        """Bits per parameter, over all of them, where every fact has to reach τ."""
+        if self.likely is None:
+            return None
+        return self.bits / (2 * self.likely.d_model * self.sizes.tokens + self.likely.parameters)
+
+    @property
     def per_bit(self) -> float | None:
         """Bits of knowledge per bit of storage, over all parameters."""
         return None if self.dtype is None else self.per_parameter / FORMATS[self.dtype].storage
@@ -127,17 +143,28 @@ class Capacity:
             "construction": self.construction,
             "dtype": self.dtype,
             "logits": self.logits,
+            "residual": self.residual,
             "family": self.family,
             "d_model": self.dims.d_model,
             "heads": self.dims.heads,
             "non_embedding_parameters": self.dims.parameters,
             "parameters": self.parameters,
-            "bits_per_key_weight": round(self.per_key_weight, 3),
-            "bits_per_used_parameter": round(self.per_used, 3),
-            "bits_per_parameter": round(self.per_parameter, 3),
-            "bits_per_stored_bit": None if self.per_bit is None else round(self.per_bit, 4),
-            "limit": None if self.limit is None else round(self.limit, 3),
+            "bits_per_key_weight": _down(self.per_key_weight, 3),
+            "bits_per_used_parameter": _down(self.per_used, 3),
+            "bits_per_parameter": _down(self.per_parameter, 3),
+            "bits_per_parameter_with_tau": _down(self.per_parameter_likely, 3),
+            "bits_per_stored_bit": _down(self.per_bit, 4),
+            "limit": None if self.limit is None else math.ceil(self.limit * 1000) / 1000,
         }
+
+
+def _down(bits: float | None, digits: int) -> float | None:
+    """What is reached, rounded down.
+
+    >>> _down(15.8279, 2)
+    15.82
+    """
+    return None if bits is None else math.floor(bits * 10**digits) / 10**digits
 
 
 def knowledge(facts: int, values: int) -> float:
@@ -173,21 +200,27 @@ def capacities(db: Database | Sizes) -> Iterator[Capacity]:
     if isinstance(db, Database):
         disjoint = not set(db.keys) & set(db.queries)
         for method in applicable(db):
-            yield Capacity(method, None, None, None, dimensions(db, method), sizes)
+            dims = dimensions(db, method)  # a larger W_U gives any probability
+            yield Capacity(method, None, None, None, dims, sizes, likely=dims)
     choose = cheapest_code if disjoint else joined_code
+    factor = scale_for(TAU, sizes.tokens)
     for dtype, logits, residual in ARITHMETICS:
         arithmetic = Arithmetic.named(dtype, logits=logits, residual=residual)
         try:
             code = choose(sizes.values, sizes.queries, arithmetic)
         except LemmaxError:
             continue
-        if residual == dtype or code.family == "unmarked":  # to others a wider stream is the same
-            yield by_code(sizes, code, dtype, logits)
+        if residual != dtype and code.family != "unmarked":
+            continue  # to others a wider stream is the same
+        try:
+            likely = _dims(sizes, choose(sizes.values, sizes.queries, arithmetic, factor))
+        except LemmaxError:
+            likely = None
+        dims = _dims(sizes, code)
+        yield Capacity("by-codes", dtype, logits, code.family, dims, sizes, residual, likely)
 
 
-def by_code(sizes: Sizes, code: Code, dtype: str, logits: str) -> Capacity:
-    """What a layer with this code spends."""
-    m = code.coordinates
+def _dims(sizes: Sizes, code: Code) -> Dimensions:
+    """The shape of the layer with this code."""
     d_qk = 2 if code.family == "joined" else 1
-    dims = Dimensions(code.width(sizes.queries), sizes.queries, m, d_qk)
-    return Capacity("by-codes", dtype, logits, code.family, dims, sizes)
+    return Dimensions(code.width(sizes.queries), sizes.queries, code.coordinates, d_qk)

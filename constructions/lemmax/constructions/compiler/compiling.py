@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal, overload
 
@@ -96,26 +97,40 @@ class CompiledDatabase(Typeset):
         return lower_bounds(self.database)
 
     def exact_in(self) -> str:
-        """A warning, in a sentence: attention is not saturated, and formats round weights.
+        """A warning, in a sentence: which formats hold the weights, and that none is certified.
 
         >>> db = Database.from_triples([("a", "f", "x"), ("b", "f", "y")])
         >>> compile_database(db).exact_in()
-        'Every fact is known over the reals; weights need 3 bits, ...'
+        'Every fact is known over the reals; bfloat16, float16, float32, float64 hold ...
         """
-        bits = self.significant_bits
+        held = ", ".join(self.held_in) or "no number format"
+        verb = "hold" if len(self.held_in) > 1 else "holds"
+        rounded = ", ".join(name for name in FORMATS if name not in self.held_in)
+        lost = f" {rounded} would round them, and facts may be lost." if rounded else ""
         return (
-            f"Every fact is known over the reals; weights need {bits} bits, and no number format "
-            "is certified (a dtype is)."
+            f"Every fact is known over the reals; {held} {verb} the weights, which need "
+            f"{self.significant_bits} bits, and what sums of them round to is certified in none "
+            f"(with a dtype it is).{lost}"
         )
 
     @cached_property
+    def held_in(self) -> tuple[str, ...]:
+        """The number formats that hold every weight, by bits and by range."""
+        weights = [Fraction(int(x.p), int(x.q)) for x in self._weights]
+        return tuple(name for name, form in FORMATS.items() if all(form.holds(x) for x in weights))
+
+    @cached_property
     def significant_bits(self) -> int:
-        """The bits that a number format needs to hold every weight."""
+        """The bits that hold the odd parts of all weights, or of their numerators over 2^n·odd."""
+        return max(_significant_bits(x) for x in self._weights)
+
+    @cached_property
+    def _weights(self) -> set[fmpq]:
         layer = self.layer
         matrices = [layer.W_E, layer.W_U]
         for head in layer.heads:
             matrices += [head.W_Q, head.W_K, head.W_V, head.W_O]
-        return max(_significant_bits(x) for M in matrices for row in M.flint.tolist() for x in row)
+        return {x for M in matrices for row in M.flint.tolist() for x in row}
 
     @property
     def claim(self) -> str | None:
@@ -139,11 +154,11 @@ class CompiledDatabase(Typeset):
     def to_torch(self, dtype: torch.dtype | None = None) -> torch.nn.Module:
         """The layer as a torch module; warns where the format rounds its weights."""
         form = FORMATS["float64"] if dtype is None else number_format(str(dtype))
-        if self.significant_bits > form.significand:
+        if form.name not in self.held_in:
             warnings.warn(
                 f"{form.name} holds {form.significand} bits and the weights need "
-                f"{self.significant_bits}: facts may be lost. compile_database(…, "
-                f"dtype=…) makes a layer that is exact in a format.",
+                f"{self.significant_bits}, or have a range that it lacks: facts may be lost. "
+                "compile_database(…, dtype=…) makes a layer that is exact in a format.",
                 RoundedWeights,
                 stacklevel=2,
             )

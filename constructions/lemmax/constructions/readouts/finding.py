@@ -43,19 +43,22 @@ def guess(demands: Demands, start: Floats | None = None) -> tuple[Floats, Floats
         allowed = found > _NOISE * found.max()
     else:
         found, W, allowed = _by_working_sets(Z, labels, own)
-        if start is not None and _misses(Z, own, W):
-            better = widest_guess(Z, labels, own, start)
-            found, W = (found, W) if better is None else better
+    if start is not None and _loose(Z, own, found, W):
+        better = widest_guess(Z, labels, own, start)
+        found, W = (found, W) if better is None else better
     if np.linalg.norm(_total(found, own, Z)) < 1e-5 or not W.any():
         return found, W, _vertex(Z, labels, allowed)
     return found, W, None
 
 
-def _misses(Z: Floats, own: NDArray[np.bool_], W: Floats) -> bool:
+def _loose(Z: Floats, own: NDArray[np.bool_], found: Floats, W: Floats) -> bool:
+    """Whether the margin of W is clearly less than what the multipliers allow."""
     import numpy as np
 
     scores = Z @ W.T
-    return bool(np.where(own, np.inf, scores[own][:, None] - scores).min() <= CLOSE)
+    gap = np.where(own, np.inf, scores[own][:, None] - scores).min()
+    allowed = np.linalg.norm(_total(found, own, Z))
+    return bool(gap <= CLOSE * allowed * np.linalg.norm(W))
 
 
 def _total(found: Floats, own: NDArray[np.bool_], Z: Floats) -> Floats:
