@@ -69,7 +69,8 @@ def test_another_dtype_recalls_every_fact_or_is_refused(
 def test_torch_recalls_with_narrow_logits(dtype: str, logits: str) -> None:
     for sizes in ((30, 3, 10), (200, 3, 500), (100, 16, 900)):
         compiled = compile_database(random_table(*sizes), dtype=dtype, logits=logits)
-        assert compiled.to_torch().misses(torch.from_numpy(compiled.facts)) == 0
+        module: Any = compiled.to_torch()
+        assert module.misses(torch.from_numpy(compiled.facts)) == 0
 
 
 @pytest.mark.parametrize("size", [20_000, 60_000])
