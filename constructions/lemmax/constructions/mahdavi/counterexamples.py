@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import product
+from typing import Any
 
 from flint import fmpq
 
@@ -93,7 +94,7 @@ def cancelling_token() -> Certificate:
 def parallel_pair() -> Certificate:
     """15 vectors of the plane, two of them parallel: 104 of 105 pairs are independent."""
     short = [[1, 0], [0, 1], [1, 1], [1, -1], [1, 2], [2, 1], [1, -2], [2, -1]]
-    long = [[1, 3], [3, 1], [1, -3], [3, -1], [2, fmpq(1, 2)], [2, fmpq(-1, 2)]]
+    long: list[list[Any]] = [[1, 3], [3, 1], [1, -3], [3, -1], [2, fmpq(1, 2)], [2, fmpq(-1, 2)]]
     return refute("mahdavi/approximate-kruskal", M=Matrix([[1, 0], *short, *long]), k=2)
 
 
