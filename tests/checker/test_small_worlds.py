@@ -42,7 +42,7 @@ def ends(real: Any) -> tuple[Fraction | None, Fraction | None]:
 
 
 def pairs() -> Iterator[tuple[Interval, Interval]]:
-    return itertools.product(INTERVALS, repeat=2)
+    return itertools.product(INTERVALS, INTERVALS)
 
 
 @pytest.mark.parametrize(
