@@ -15,10 +15,11 @@ from typing import Any
 
 import pytest
 
-from lemmax.checker import NotACertificate, check
+from lemmax.checker import NotACertificate, check, reading
 from lemmax.checker.bounds import spans
 from lemmax.checker.coded import arrays
 from lemmax.checker.language.sorts import Facts
+from lemmax.checker.limits import LIMITS
 from lemmax.checker.polynomials import multiply, roots_of
 from lemmax.checker.reading import Matrix, Tensor
 from lemmax.checker.words import databases, matrices, scalars, tensors
@@ -161,3 +162,31 @@ def test_a_statement_has_the_version_of_its_form(kind: str, statement: Any, vers
     fields = {"claim": "own/edge", "statement": statement, "instance": {}}
     with pytest.raises(NotACertificate, match=f"version must be {3 - version}"):
         check({"format": "lemmax-certificate", "version": version, "kind": kind, **fields})
+
+
+# The smallest strong pseudoprimes to the first k primes, for k = 1 .. 12 (Jaeschke; Zhang;
+# Sorenson and Webster): each is told apart only by a later base.
+PSEUDOPRIMES = [
+    2047, 1373653, 25326001, 3215031751, 2152302898747, 3474749660383, 341550071728321,
+    3825123056546413051, 318665857834031151167461,
+]  # fmt: skip
+
+
+def test_strong_pseudoprimes_are_no_primes() -> None:
+    for number in (0, 1, 4, 9, 41 * 43, 2**61 + 1, *PSEUDOPRIMES):
+        with pytest.raises(NotACertificate, match="prime"):
+            reading.prime(str(number), "p")
+    for number in (2, 3, 41, 43, 1_000_003, 2**61 - 1):
+        assert reading.prime(str(number), "p") == number
+
+
+def test_screens_have_edges() -> None:
+    """What is just allowed passes; one more level, or one unit, is refused in a sentence."""
+    deep: Any = []
+    for _ in range(LIMITS["nesting"] - 1):
+        deep = [deep]
+    reading.screen(deep)
+    reading.screen(2**53 - 1)
+    for wrong in ([[deep]], 2**53, -(2**53), 0.5):
+        with pytest.raises(NotACertificate):
+            reading.screen(wrong)
