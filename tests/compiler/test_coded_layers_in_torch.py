@@ -111,8 +111,12 @@ def test_torch_recalls_facts_about_predicates(dtype: str, logits: str | None) ->
 @pytest.mark.filterwarnings("ignore")  # of the compiler, about itself
 @pytest.mark.parametrize(
     ("dtype", "logits", "fused"),
-    [("bfloat16", None, False), ("bfloat16", "float32", True), ("float16", None, True)]
-    + [("float32", None, False)],
+    [
+        ("bfloat16", None, False),
+        ("bfloat16", "float32", True),
+        ("float16", None, True),
+        ("float32", None, False),
+    ],
 )
 def test_compiled_torch_recalls_every_fact(dtype: str, logits: str | None, fused: bool) -> None:
     """torch.compile, for the processor; it needs a C++ compiler and takes some seconds each."""
