@@ -96,6 +96,35 @@ def test_the_page_has_the_limits_rounded_up() -> None:
         assert f"{bits:.4f} in {name}" in PAGE
 
 
+def test_the_page_has_the_seconds_of_the_record() -> None:
+    """What a million facts cost, and with which exponent that grows, from the recorded run."""
+    record = Path(__file__).parents[2] / "benchmarks" / "results" / "million.json"
+    rows = json.loads(record.read_text(encoding="utf-8"))["rows"]
+    told = PAGE[PAGE.index("## A million facts") :].split("![")[0].replace("\n", " ")
+    grown = {}
+    for logits in ("bfloat16", "float32"):
+        small, large = (
+            next(r for r in rows if (r["facts"], r["logits"]) == (facts, logits))
+            for facts in (100_000, 1_000_000)
+        )
+        assert f"d_model {'= ' if logits == 'bfloat16' else 'is '}{large['d_model']}" in told
+        for step in ("check", "total", "compile"):
+            grown[logits, step] = f"{math.log10(large[step] / small[step]):.2f}"
+        if logits == "bfloat16":
+            words = f"dump {large['read']:.1f}, compiling {large['compile']:.1f}, saving "
+            assert f"{words}{large['save']:.2f} ({large['mib']} MiB" in told
+            assert f"checker {large['check']:.1f} ({large['check_mib']} MiB)" in told
+            assert f"100,000 facts take {small['total']:.2f} s" in told
+            assert float(grown[logits, "total"]) < 1.15
+    first, second = (
+        tuple(grown[x, s] for s in ("check", "total")) for x in ("bfloat16", "float32")
+    )
+    assert f"exponent {first[0]} and the whole with {first[1]}" in told
+    assert f"({second[0]} and {second[1]} with float32 logits" in told
+    alone = f"{grown['bfloat16', 'compile']} ({grown['float32', 'compile']})"
+    assert f"compiling alone with {alone}" in told
+
+
 def test_counts_are_those_of_compiled_layers() -> None:
     triples = [(f"k{i}", f"q{j}", f"v{(i * 7 + j) % 50}") for i in range(60) for j in range(3)]
     db = Database.from_triples(triples)

@@ -43,8 +43,9 @@ def decide(
         return rounded
     if vertex is not None:  # it seems that zero is in the hull
         support = list(_above(vertex, 1e-11))
-        for names in (fewer(demands, support) if shrink else None, support):
-            if names is not None and 1 < len(names) <= CONFLICT:
+        several = [support, (fewer(demands, support) or support) if shrink else support]
+        for names in sorted(several, key=_facts):
+            if 1 < len(names) <= CONFLICT:
                 weights = cancelling(demands, names)
                 if weights is not None:
                     return None, weights
@@ -59,6 +60,10 @@ def decide(
         f"The solver's weights miss a fact, and {len(active)} demands seem to be active, which "
         "is too many to solve for exactly: the readout is undecided."
     )
+
+
+def _facts(names: list[Demand]) -> int:
+    return len({t for t, _ in names})
 
 
 def integer_weights(W: NDArray[np.float64]) -> fmpz_mat:

@@ -100,7 +100,7 @@ def _nearest(Z: Floats, labels: Any, allowed: NDArray[np.bool_]) -> Floats:
     """The nearest point to zero, as a quadratic program over the weights."""
     import numpy as np
 
-    cvxpy = _cvxpy()
+    cvxpy = cvxpy_or_sentence()
     t, v = np.nonzero(allowed)
     points, unit = _matrix(Z, labels, t, v), 1.0
     weight = cvxpy.Variable(len(t), nonneg=True)
@@ -121,7 +121,7 @@ def _vertex(Z: Floats, labels: Any, allowed: NDArray[np.bool_]) -> Floats | None
     """A vertex of {λ >= 0 : Σ λ A = 0, Σ λ = 1}, as a linear program; None where there is none."""
     import numpy as np
 
-    cvxpy = _cvxpy()
+    cvxpy = cvxpy_or_sentence()
     t, v = np.nonzero(allowed)
     weight = cvxpy.Variable(len(t), nonneg=True)
     cost = np.random.default_rng(0).uniform(1, 2, len(t))  # generic: the optimum is a vertex
@@ -184,7 +184,7 @@ def _narrowed(
     import numpy as np
     from scipy import sparse
 
-    cvxpy = _cvxpy()
+    cvxpy = cvxpy_or_sentence()
     (T, D), V = Z.shape, own.shape[1]
     t, v = np.nonzero(work)
 
@@ -218,7 +218,8 @@ def _scattered(shape: tuple[int, int], t: Any, v: Any, values: Any) -> Floats:
     return found
 
 
-def _cvxpy() -> Any:
+def cvxpy_or_sentence() -> Any:
+    """cvxpy, or one sentence where it is missing."""
     try:
         import cvxpy
     except ImportError:

@@ -123,11 +123,11 @@ def _rows(Z: Floats, labels: Any, lengths: Floats, t: Any, v: Any) -> Any:
 
 def _interior(A: Any, unit: float) -> tuple[Floats, Floats] | None:
     """The shortest x with A x >= unit, and its multipliers."""
-    import cvxpy
     import numpy as np
 
-    from lemmax.constructions.readouts.finding import solved
+    from lemmax.constructions.readouts.finding import cvxpy_or_sentence, solved
 
+    cvxpy = cvxpy_or_sentence()
     x: Any = cvxpy.Variable(A.shape[1])
     problem = cvxpy.Problem(cvxpy.Minimize(cvxpy.sum_squares(x) / 2), [A @ x >= unit])
     for steps in _STEPS:
