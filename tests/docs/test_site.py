@@ -149,9 +149,9 @@ def test_every_figure_is_drawn_for_both_schemes(site: Path) -> None:
 
 def test_a_figure_of_many_panels_is_not_shrunk_to_a_phone(visits: Visits) -> None:
     page = visits(viewport={"width": 390, "height": 844}).open("survey.html")
-    figure = page.locator(".cell_output img.only-light")
+    figure = page.locator(".cell_output img.only-light").first
     figure.scroll_into_view_if_needed()
-    page.locator(".cell_output[tabindex='0']").wait_for()  # by the keyboard too
+    page.locator(".cell_output[tabindex='0']").first.wait_for()  # by the keyboard too
     assert figure.evaluate("(image) => image.getBoundingClientRect().width") > 700
     scrolls = "(e) => [e.closest('.cell_output').scrollWidth > 700, document.body.scrollWidth]"
     assert figure.evaluate(scrolls) == [True, 390]

@@ -43,6 +43,7 @@ EXTRAS: dict[str, tuple[tuple[str, ...], str]] = {
         "building these pages: make docs",
     ),
     "lint": (("ruff", "mypy", "pyright"), "make lint"),
+    "mutants": (("mutmut",), "mutation testing: make mutants"),
 }
 # program -> what it enables
 PROGRAMS = {
