@@ -92,12 +92,8 @@ def recall_from_arrays(
         raise Undecided(
             f"After {key!r} {query!r} more than {FEW} tokens of the layer are next to the second."
         )
-    low, high = (
-        float((others * np.exp(logits - logits[best] + sign * (error + error[best]))).sum())
-        for sign in (-1, 1)
-    )
     with ctx.workprec(256):
-        odds = arb(low * (1 - _SUMMED)).union(arb(high * (1 + _SUMMED)))
+        odds = summed(others, logits - logits[best], error + error[best])
         share = 1 / (1 + told.probability * odds)  # of the tokens that were compared
         return Recall(
             told.answer,
@@ -105,6 +101,17 @@ def recall_from_arrays(
             told.runner_up,
             told.runner_up_probability * share,
         )
+
+
+def summed(counts: NDArray[Any], exponents: Floats, error: Floats) -> arb:
+    """Σ counts · exp(exponents), each exponent within its error, as a ball.
+
+    >>> summed(np.array([2]), np.array([-1000.0]), np.array([0.0])).contains(2 * arb(-1000).exp())
+    True
+    """
+    low, high = (float((counts * np.exp(exponents + sign * error)).sum()) for sign in (-1, 1))
+    lost = arb(int(counts.sum())) * _TINY  # of exponentials that doubles cannot tell from zero
+    return (arb(low * (1 - _SUMMED)) - lost).union(arb(high * (1 + _SUMMED)) + lost)
 
 
 def part_of(
