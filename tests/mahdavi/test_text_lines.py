@@ -5,8 +5,6 @@ from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
-import onnx  # noqa: F401  without these two this file is left out
-import onnxruntime  # noqa: F401
 import pytest
 
 from lemmax.numerics.pretrained import minilm, ppocr
@@ -19,9 +17,15 @@ DATA = Path(__file__).parents[1] / "data"
 TEXT = DATA / "gettysburg.txt"
 
 
+def needs_reader() -> None:
+    if not all(map(find_spec, (ppocr.PACKAGE, "onnx", "onnxruntime", "PIL"))):
+        pytest.skip("the pretrained reader of text lines is not installed")
+
+
 @pytest.fixture(scope="module")
 def lines() -> list[AssumptionReport]:
     """124 lines of five letters, more than the 121 coordinates of a query."""
+    needs_reader()
     words = ppocr.lines(TEXT.read_text(encoding="utf-8"), letters=5, count=124)
     layers = ppocr.attention_layers(words, n=12)
     assert [layer.shape for layer in layers] == [(124, 12, 120)] * 2
@@ -83,6 +87,7 @@ def test_trained_heads_of_both_layers_exceed_the_bound_of_the_theorem(
 
 
 def test_equal_lines_are_seen() -> None:
+    needs_reader()
     layers = ppocr.attention_layers(["Four", "Four", "score"], n=4)
     assert check_assumptions(layers[1]).kruskal_upper == 1
 
