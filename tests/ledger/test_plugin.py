@@ -5,12 +5,16 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
 from lemmax.theory.ledger.claims import Claim, load_claims
 from lemmax.theory.ledger.entries import LEDGER
+
+pytest_plugins = ["pytester"]
 
 ROOT = Path(__file__).parent.parent.parent
 
@@ -114,33 +118,37 @@ statement: {SUM}
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
-    (tmp_path / "claims.toml").write_text(CLAIMS)
-    (tmp_path / "pytest.ini").write_text(INI)
-    (tmp_path / "test_sums.py").write_text(TESTS)
-    (tmp_path / "proofs").mkdir()
-    (tmp_path / "proofs" / "theorem-1.md").write_text(PROOF)
-    return tmp_path
+def project(pytester: pytest.Pytester) -> Path:
+    folder = pytester.path
+    (folder / "claims.toml").write_text(CLAIMS)
+    (folder / "pytest.ini").write_text(INI)
+    (folder / "test_sums.py").write_text(TESTS)
+    (folder / "proofs").mkdir()
+    (folder / "proofs" / "theorem-1.md").write_text(PROOF)
+    return folder
 
 
-def run(project: Path, *arguments: str, python: str = sys.executable, path: bool = True):  # type: ignore[no-untyped-def]
-    import os
+class Done(NamedTuple):
+    """How a run ended, and what it said."""
 
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("PYTEST")}
-    options = ["-q", "-p", "no:cacheprovider", "-p", "no:randomly"]
-    if path:  # no other plugins that happen to be installed: they take seconds to import
-        environment["PYTHONPATH"] = os.pathsep.join(
-            str(ROOT / room) for room in ("theory", "constructions", "numerics")
-        )
-        environment["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
-        options += ["-p", "lemmax.pytest_plugin", "-p", "xdist"]
-    return subprocess.run(
-        [python, "-m", "pytest", *options, *arguments],
-        cwd=project,
-        env=environment,
-        capture_output=True,
-        text=True,
-    )
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+PLAIN = ("-q", "-p", "no:cacheprovider", "-p", "no:randomly")
+Run = Callable[..., Done]
+
+
+@pytest.fixture
+def run(pytester: pytest.Pytester) -> Run:
+    """pytest in the project's folder and in this process, which is faster than a new one."""
+
+    def inside(*arguments: str) -> Done:
+        done = pytester.runpytest_inprocess(*PLAIN, *arguments)
+        return Done(int(done.ret), done.stdout.str(), done.stderr.str())
+
+    return inside
 
 
 def verdicts(project: Path) -> dict[str, tuple[str, str | None]]:
@@ -148,8 +156,8 @@ def verdicts(project: Path) -> dict[str, tuple[str, str | None]]:
     return {c["id"]: (c["verdict"], c["grade"]) for c in document["claims"]}
 
 
-def test_another_paper_uses_the_same_ledger(project: Path) -> None:
-    done = run(project, "--ledger", "ledger.json")
+def test_another_paper_uses_the_same_ledger(project: Path, run: Run) -> None:
+    done = run("--ledger", "ledger.json")
     assert done.returncode == 0, done.stdout + done.stderr
     assert verdicts(project) == {
         "euler/definition-sum": ("definition", None),
@@ -157,31 +165,31 @@ def test_another_paper_uses_the_same_ledger(project: Path) -> None:
         "euler/rank-bound": ("repaired", "certified"),
     }
     assert "euler/theorem-1" in done.stdout.partition("ledger")[2]
-    assert run(project, "--ledger-against", "ledger.json").returncode == 0
+    assert run("--ledger-against", "ledger.json").returncode == 0
 
 
-def test_workers_in_parallel_give_the_same_ledger(project: Path) -> None:
-    run(project, "--ledger", "ledger.json")
+def test_workers_in_parallel_give_the_same_ledger(project: Path, run: Run) -> None:
+    run("--ledger", "ledger.json")
     alone = (project / "ledger.json").read_text()
-    done = run(project, "--ledger", "ledger.json", "-n", "2")
+    done = run("--ledger", "ledger.json", "-n", "2")
     assert done.returncode == 0, done.stdout
     assert (project / "ledger.json").read_text() == alone
 
 
-def test_without_its_proof_a_sampled_statement_is_only_supported(project: Path) -> None:
+def test_without_its_proof_a_sampled_statement_is_only_supported(project: Path, run: Run) -> None:
     (project / "proofs" / "theorem-1.md").unlink()
-    run(project, "--ledger", "ledger.json")
+    run("--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
     assert verdicts(project)["euler/rank-bound"] == ("refuted", "certified")
 
 
-def test_k_selects_by_name_and_a_proof_brings_its_step_tests(project: Path) -> None:
-    done = run(project, "-k", "theorem", "--ledger", "ledger.json")
+def test_k_selects_by_name_and_a_proof_brings_its_step_tests(project: Path, run: Run) -> None:
+    done = run("-k", "theorem", "--ledger", "ledger.json")
     assert done.returncode == 0, done.stdout
     assert verdicts(project)["euler/theorem-1"] == ("holds", "argued")
     assert verdicts(project)["euler/rank-bound"] == ("open", None)
     assert "euler/rank-bound" not in done.stdout
-    done = run(project, "-k", "samples", "--ledger", "ledger.json")
+    done = run("-k", "samples", "--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
 
 
@@ -189,30 +197,30 @@ def line_of(claim: str, text: str) -> str:
     return next(line for line in text.splitlines() if line.startswith(claim))
 
 
-def test_a_partial_run_reads_the_rest_in_the_committed_ledger(project: Path) -> None:
-    alone = run(project, "-k", "samples").stdout
+def test_a_partial_run_reads_the_rest_in_the_committed_ledger(project: Path, run: Run) -> None:
+    alone = run("-k", "samples").stdout
     assert "supported" in line_of("euler/theorem-1", alone)
     assert "left out" in line_of("euler/theorem-1", alone)
-    run(project, "--ledger", "ledger.json")
-    done = run(project, "-k", "samples")
+    run("--ledger", "ledger.json")
+    done = run("-k", "samples")
     assert "holds" in line_of("euler/theorem-1", done.stdout)
     assert "recorded" in line_of("euler/theorem-1", done.stdout)
-    assert "recorded" not in run(project).stdout
+    assert "recorded" not in run().stdout
     # what is recorded counts for the words that it was recorded for, and while its test exists
     (project / "claims.toml").write_text(CLAIMS.replace("2 s_n", "3 s_n"))
-    assert "holds" not in line_of("euler/theorem-1", run(project, "-k", "samples").stdout)
+    assert "holds" not in line_of("euler/theorem-1", run("-k", "samples").stdout)
     (project / "claims.toml").write_text(CLAIMS)
     (project / "proofs" / "theorem-1.md").unlink()
-    assert "holds" not in line_of("euler/theorem-1", run(project, "-k", "samples").stdout)
+    assert "holds" not in line_of("euler/theorem-1", run("-k", "samples").stdout)
 
 
-def test_a_partial_run_never_writes_what_did_not_run(project: Path) -> None:
-    run(project, "--ledger", "ledger.json")
-    run(project, "-k", "samples", "--ledger", "ledger.json")
+def test_a_partial_run_never_writes_what_did_not_run(project: Path, run: Run) -> None:
+    run("--ledger", "ledger.json")
+    run("-k", "samples", "--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
 
 
-def test_claims_without_evidence_are_listed(project: Path) -> None:
+def test_claims_without_evidence_are_listed(project: Path, run: Run) -> None:
     bare = """
 [[claim]]
 id = "euler/bare"
@@ -224,57 +232,57 @@ place = "Section 2"
 source = "text"
 """
     (project / "claims.toml").write_text(CLAIMS + bare)
-    assert "without evidence: euler/bare" in run(project).stdout
+    assert "without evidence: euler/bare" in run().stdout
 
 
 LEANING = PROOF.replace("{by hand}", "{claim: lemmax:wong/proposition-2.1}")
 
 
-def test_a_proof_leans_on_a_claim_that_lemmax_ships(project: Path) -> None:
+def test_a_proof_leans_on_a_claim_that_lemmax_ships(project: Path, run: Run) -> None:
     page = project / "proofs" / "theorem-1.md"
     page.write_text(LEANING)
-    run(project, "--ledger", "ledger.json")
+    run("--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("holds", "argued")
     page.write_text(LEANING.replace("lemmax:", "lemmax-0.0.0:"))
-    done = run(project, "--ledger", "ledger.json")
+    done = run("--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
     assert "leans on lemmax-0.0.0:wong/proposition-2.1" in done.stdout
     page.write_text(LEANING.replace("proposition-2.1", "argmax-rank-one-of-none"))
-    assert run(project).returncode == 4
+    assert run().returncode == 4
 
 
-def test_evidence_only(project: Path) -> None:
+def test_evidence_only(project: Path, run: Run) -> None:
     (project / "test_other.py").write_text("def test_other():\n    assert False\n")
-    done = run(project, "--evidence")
+    done = run("--evidence")
     assert done.returncode == 0, done.stdout
 
 
-def test_a_failing_step_breaks_the_proof(project: Path) -> None:
+def test_a_failing_step_breaks_the_proof(project: Path, run: Run) -> None:
     text = TESTS.replace("- 2 * (n + 1)) == 0", "- 3 * (n + 1)) == 0")
     (project / "test_sums.py").write_text(text)
-    done = run(project, "--ledger", "ledger.json")
+    done = run("--ledger", "ledger.json")
     assert done.returncode != 0
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
     assert "test_induction_step is failed" in done.stdout
 
 
-def test_a_missing_step_breaks_the_proof(project: Path) -> None:
+def test_a_missing_step_breaks_the_proof(project: Path, run: Run) -> None:
     (project / "proofs" / "theorem-1.md").write_text(PROOF.replace("induction_step", "no_step"))
-    done = run(project, "--ledger", "ledger.json")
+    done = run("--ledger", "ledger.json")
     assert done.returncode != 0
     assert "test_no_step" in done.stdout
     assert "does not exist" in done.stdout
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
 
 
-def test_a_skipped_step_leaves_the_proof_out(project: Path) -> None:
+def test_a_skipped_step_leaves_the_proof_out(project: Path, run: Run) -> None:
     text = TESTS.replace("import sympy\n", "import pytest; pytest.skip('no algebra')\n")
     (project / "test_sums.py").write_text(text)
-    run(project, "--ledger", "ledger.json")
+    run("--ledger", "ledger.json")
     assert verdicts(project)["euler/theorem-1"] == ("supported", "property")
 
 
-def test_evidence_both_ways_fails_the_run_and_names_both(project: Path) -> None:
+def test_evidence_both_ways_fails_the_run_and_names_both(project: Path, run: Run) -> None:
     extra = """
 @pytest.mark.claim("euler/theorem-1", grade="certified", direction="against")
 def test_theorem_1_is_refuted(certify):
@@ -287,48 +295,48 @@ def test_theorem_1_is_refuted(certify):
     digest = load_claims([project / "claims.toml"])["euler/theorem-1"].digest
     (project / "test_sums.py").write_text((TESTS + extra).replace(SUM, digest))
     (project / "proofs" / "theorem-1.md").write_text(PROOF.replace(SUM, digest))
-    done = run(project, "--ledger", "ledger.json")
+    done = run("--ledger", "ledger.json")
     assert done.returncode == 1
     assert verdicts(project)["euler/theorem-1"] == ("conflict", None)
     assert "test_theorem_1_is_refuted says refuted" in done.stdout
     assert "proofs/theorem-1.md says holds" in done.stdout
 
 
-def test_certified_without_a_certificate_is_found_out(project: Path) -> None:
+def test_certified_without_a_certificate_is_found_out(project: Path, run: Run) -> None:
     text = TESTS.replace("    certify(refutation", "    dict(x=refutation")
     (project / "test_sums.py").write_text(text)
-    done = run(project, "--ledger", "ledger.json")
+    done = run("--ledger", "ledger.json")
     assert done.returncode == 1
     assert "certifies nothing" in done.stdout
     assert verdicts(project)["euler/rank-bound"] == ("open", None)
 
 
-def test_a_certificate_that_does_not_hold_fails_its_test(project: Path) -> None:
+def test_a_certificate_that_does_not_hold_fails_its_test(project: Path, run: Run) -> None:
     (project / "test_sums.py").write_text(TESTS.replace('<= rank(M)"', '<= 3"'))
-    done = run(project)
+    done = run()
     assert done.returncode == 1
 
 
-def test_shipped_certificates_are_compared(project: Path) -> None:
+def test_shipped_certificates_are_compared(project: Path, run: Run) -> None:
     text = TESTS.replace(
         '"rank(argmax(M)) <= rank(M)"))', '"rank(argmax(M)) <= rank(M)"), ship_as="euler/bound")'
     )
     (project / "test_sums.py").write_text(text)
-    assert "is not shipped" in run(project).stdout
-    assert run(project, "--write-certificates").returncode == 0
-    assert run(project).returncode == 0
+    assert "is not shipped" in run().stdout
+    assert run("--write-certificates").returncode == 0
+    assert run().returncode == 0
     file = project / "certificates" / "euler" / "bound.json"
     file.write_text(file.read_text().replace("-1", "-2", 1))
-    assert "is out of date" in run(project).stdout
+    assert "is out of date" in run().stdout
 
 
-def test_a_committed_ledger_that_disagrees_fails(project: Path) -> None:
-    run(project, "--ledger", "ledger.json")
+def test_a_committed_ledger_that_disagrees_fails(project: Path, run: Run) -> None:
+    run("--ledger", "ledger.json")
     text = (project / "ledger.json").read_text()
     (project / "ledger.json").write_text(
         text.replace('"verdict": "repaired"', '"verdict": "holds"')
     )
-    done = run(project, "--ledger-against", "ledger.json")
+    done = run("--ledger-against", "ledger.json")
     assert done.returncode == 1
     assert "its own evidence" in done.stdout
 
@@ -345,11 +353,11 @@ def test_a_committed_ledger_that_disagrees_fails(project: Path) -> None:
     ids=["no folder", "a folder", "no ledger", "something else", "lemmax"],
 )
 def test_a_ledger_that_cannot_be_written_or_compared_is_told_before_the_run(
-    option: str, file: str, sentence: str, project: Path
+    option: str, file: str, sentence: str, project: Path, run: Run
 ) -> None:
     """One sentence and no test: it would be a pity after an hour."""
     (project / "other.json").write_bytes(LEDGER.read_bytes())
-    done = run(project, option, file)
+    done = run(option, file)
     assert done.returncode == pytest.ExitCode.USAGE_ERROR
     assert sentence in done.stderr
     assert "passed" not in done.stdout
@@ -374,11 +382,11 @@ BAD_MARKERS = [
 
 @pytest.mark.parametrize(("marker", "sentence"), BAD_MARKERS, ids=[bad[1] for bad in BAD_MARKERS])
 def test_bad_markers_are_one_sentence_with_their_place(
-    project: Path, marker: str, sentence: str
+    project: Path, run: Run, marker: str, sentence: str
 ) -> None:
     extra = f"\n@pytest.mark.claim({marker})\ndef test_bad():\n    pass\n"
     (project / "test_sums.py").write_text(TESTS + extra)
-    done = run(project)
+    done = run()
     assert done.returncode == 4
     assert sentence in done.stdout + done.stderr
     assert "test_sums.py::test_bad" in done.stdout + done.stderr
@@ -396,9 +404,11 @@ BAD_PAGES = [
 
 
 @pytest.mark.parametrize(("old", "new", "sentence"), BAD_PAGES, ids=[bad[2] for bad in BAD_PAGES])
-def test_bad_proof_pages_are_one_sentence(project: Path, old: str, new: str, sentence: str) -> None:
+def test_bad_proof_pages_are_one_sentence(
+    project: Path, run: Run, old: str, new: str, sentence: str
+) -> None:
     (project / "proofs" / "theorem-1.md").write_text(PROOF.replace(old, new, 1))
-    done = run(project)
+    done = run()
     assert done.returncode == 4
     assert sentence in done.stdout + done.stderr
     assert "theorem-1.md" in done.stdout + done.stderr

@@ -437,3 +437,30 @@ def test_a_certified_claim_is_in_the_kernel_when_all_of_a_tests_certificates_are
     item = {"grade": "certified", "outcome": "passed", "certificates": ["a.json"]}
     item |= {"kernel_checked": ["a.json"]} | changes
     assert _kernel_checked({"grade": grade, "evidence": [item]}) is kernel
+
+
+def test_what_is_missing_is_told_to_the_letter() -> None:
+    leaning, premises = evidence("argued", test="a.md"), {"a.md": ("x/b", "x/d", "x/c")}
+    known = catalogue(claim(), claim(name="x/b"), claim(name="x/d"))
+    (item,) = build_ledger(known, [leaning], premises)["x/c"].evidence
+    assert item.details == "leans on x/b, x/d, x/c, which does not hold"
+    both = [evidence("kernel", test="k"), evidence("argued", test="a.md")]
+    both.append(evidence("symbolic", "against", test="s"))
+    assert conflicts(build_ledger(catalogue(claim(), claim(name="x/b")), both)) == [
+        "x/c has evidence both ways: k says holds but s says refuted."
+    ]
+
+
+def test_a_premise_whose_proof_has_a_gap_counts_through_its_repair() -> None:
+    broken = claim(name="x/broken", repaired_by="x/repair", repair="another constant")
+    known = catalogue(claim(), broken, claim(name="x/repair"))
+    leaning, premises = evidence("argued", test="a.md"), {"a.md": ("x/broken",)}
+    gap = evidence("certified", "gap", name="x/broken")
+    mended = evidence("kernel", name="x/repair")
+    for items, verdict in (
+        ([leaning, gap], "open"),
+        ([leaning, mended], "open"),
+        ([leaning, gap, mended], "holds"),
+        ([leaning, replace(gap, outcome="failed"), mended], "open"),
+    ):
+        assert build_ledger(known, items, premises)["x/c"].verdict == verdict

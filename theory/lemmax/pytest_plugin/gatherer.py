@@ -237,7 +237,7 @@ class Gatherer:
         if target:
             left_out = sorted({e.test for e in evidence if e.outcome in ("not-run", "skipped")})
             try:
-                write_text(target, ledger_json(self.ledger, left_out))
+                write_text(here / target, ledger_json(self.ledger, left_out))
             except LemmaxError as error:
                 self.problems.append(str(error))
         if self.problems and session.exitstatus == pytest.ExitCode.OK:

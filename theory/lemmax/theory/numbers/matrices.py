@@ -68,7 +68,7 @@ def rational(value: Any, *, floats: bool = False) -> fmpq:
         return value
     if isinstance(value, (int, fmpz)):
         return fmpq(value)
-    if isinstance(value, Rational):
+    if isinstance(value, Rational):  # those of sympy are, too
         return fmpq(int(value.numerator), int(value.denominator))
     if isinstance(value, str):
         try:
@@ -87,8 +87,6 @@ def rational(value: Any, *, floats: bool = False) -> fmpq:
                 f"{value!r} is a float; pass floats=True to read it as an exact dyadic rational."
             )
         return fmpq(*value.as_integer_ratio())
-    if getattr(value, "is_Rational", False):  # sympy, without importing it
-        return fmpq(int(value.p), int(value.q))
     raise NotExact(f"{value!r} of type {type(value).__name__} is not an exact rational number.")
 
 
