@@ -55,7 +55,7 @@ def run(name: str, seed: int, budget: float, jobs: int, again: bool, most: int) 
             stream.write(json.dumps(line) + "\n")
 
     known = BUILD / f"{name}-coverage.jsonl"
-    server = Server(list(room.targets), known, wanted, write, budget, jobs)
+    server = Server(list(room.targets), known, wanted, write, budget, jobs, room.slowest)
     return serve(server, room.tests, room.without)
 
 
@@ -87,7 +87,8 @@ def recorded() -> None:
             made = generated.setdefault((mutant.path, part), Made())
             made.mutants += not mutant.words
             made.words += mutant.words
-            made.digests.add(mutant.digest)
+            if not mutant.words:
+                made.digests.add(mutant.digest)
     told = (json.dumps(line, ensure_ascii=False) + "\n" for line in record(lines, generated))
     RESULTS.write_text("".join(told), encoding="utf-8")
 

@@ -14,6 +14,7 @@ import hashlib
 import importlib
 import json
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -40,7 +41,7 @@ class Mutant:
     end: int
     now: str
     digest: str
-    words: bool  # only the words of a refusal or of a step, which no verdict depends on
+    words: bool  # only the words of a refusal or of a step, or the strictness of a zip
 
     @property
     def key(self) -> tuple[str, str]:
@@ -125,10 +126,15 @@ def first_line(node: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 
 def statements(tree: ast.Module) -> list[tuple[int, int]]:
-    """The lines of every statement; of one with a body, those before the body."""
+    """The lines of every statement; of one with a body, those before the body.
+
+    Of a function all lines: what its defaults are is seen where it runs, not where it is defined.
+    """
     found = []
     for node in ast.walk(tree):
-        if isinstance(node, ast.stmt):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            found.append((node.lineno, node.end_lineno or node.lineno))
+        elif isinstance(node, ast.stmt):
             body = getattr(node, "body", None)
             last = max(node.lineno, body[0].lineno - 1) if body else node.end_lineno or node.lineno
             found.append((node.lineno, last))
@@ -157,6 +163,11 @@ def wordings(tree: ast.Module, starts: list[int], lines: list[str]) -> list[tupl
                     )
                 )
     return found
+
+
+def lenient(text: str) -> str:
+    """A text without the strictness of its zips, an assertion that no verdict depends on."""
+    return re.sub(r",\s*(strict=\w+)?\s*\)", ")", text)
 
 
 def place(line: int | None, column: int | None, starts: list[int], lines: list[str]) -> int:
@@ -211,6 +222,7 @@ def mutants_of(path: Path) -> list[Mutant]:
             len(mutation.original_node.args) != len(getattr(mutation.mutated_node, "args", ()))
         )
         words = not removed and any(low <= begin and end <= high for low, high in worded)
+        words |= lenient(own) == lenient(mutated)
         around = [part for part in parts if part[0] <= line <= part[1]] or [(line, line)]
         lines = min(around, key=lambda part: (part[1] - part[0], -part[0]))
         found.setdefault(digest, Mutant(name, function, lines, begin, end, now, digest, words))

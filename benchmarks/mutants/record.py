@@ -179,8 +179,8 @@ def said(path: Path = RESULTS, why: Path = EQUIVALENT) -> str:
     return (
         f"{sampled} An interval is Wilson's, at 95 %, for all mutants of the folder. A share is of "
         "the mutants that were run without those shown to mean the same "
-        f"(`benchmarks/mutants/equivalent.toml`). {words:,} more change only words. What survived "
-        "is listed in `benchmarks/results/mutants.jsonl`."
+        f"(`benchmarks/mutants/equivalent.toml`). {words:,} more change only words or assertions. "
+        "What survived is listed in `benchmarks/results/mutants.jsonl`."
     ).strip()
 
 

@@ -11,7 +11,8 @@ class Room:
 
     targets: tuple[str, ...]
     tests: tuple[str, ...]
-    without: tuple[str, ...] = ()  # tests in which another program does the work
+    without: tuple[str, ...] = ()  # tests in which something else does the work
+    slowest: float = 1.5  # seconds of processor time of a test that is used
 
 
 ROOMS = {
@@ -20,7 +21,9 @@ ROOMS = {
         (
             "tests/checker/test_adversarial_certificates.py",
             "tests/checker/test_checker_command.py",
+            "tests/checker/test_corpus.py",
             "tests/checker/test_edges.py",
+            "tests/checker/test_every_word.py",
             "tests/checker/test_small_worlds.py",
             "tests/checker/test_dual_certificates.py",
             "tests/checker/test_formal_statements.py",
@@ -46,6 +49,12 @@ ROOMS = {
             "tests/compiler/test_envelopes.py",
             "tests/compiler/test_joined_layers.py",
             "tests/compiler/test_coded_layers.py",
+            "tests/compiler/test_codes.py",
+            "tests/compiler/test_unmarked_layers.py",
+            "tests/tensors/test_algebras.py",
+            "tests/tensors/test_division_algebras.py",
+            "tests/tensors/test_terms_at_a_root.py",
+            "tests/tensors/test_real_decompositions.py",
         ),
     ),
     "keeping": Room(
@@ -56,22 +65,46 @@ ROOMS = {
             "theory/lemmax/pytest_plugin",
         ),
         (
-            "tests/ledger/test_claims_files.py",
-            "tests/ledger/test_coq_proofs.py",
-            "tests/ledger/test_misuse.py",
-            "tests/ledger/test_projects.py",
-            "tests/ledger/test_rechecking.py",
-            "tests/ledger/test_verdicts.py",
+            "tests/ledger",
             "tests/numbers",
             "tests/certificates",
             "theory/lemmax/theory/ledger",
             "theory/lemmax/theory/numbers",
             "theory/lemmax/theory/certificates",
             "theory/lemmax/pytest_plugin",
+            "theory/lemmax/theory/tensors",
+            "tests/checker/test_dual_certificates.py",
+            "tests/checker/test_matrix_rank_certificates.py",
+            "tests/checker/test_softmax_rank_certificates.py",
+            "tests/compiler/test_compiler.py",
+            "tests/compiler/test_layer_files.py",
+            "tests/constructions/test_exports.py",
+            "tests/constructions/test_families_with_symbols.py",
+            "tests/constructions/test_objects_in_sympy.py",
+            "tests/dana/test_attention_rank.py",
+            "tests/dana/test_counterexamples.py",
+            "tests/dana/test_encoders.py",
+            "tests/dana/test_parity.py",
+            "tests/hunting/test_exhaustion.py",
+            "tests/mahdavi/test_all_labels.py",
+            "tests/mahdavi/test_encodings.py",
+            "tests/mahdavi/test_saturation.py",
+            "tests/paper/test_claims_files.py",
+            "tests/paper/test_letters.py",
+            "tests/tensors/test_algebras.py",
+            "tests/tensors/test_bounds_by_substitution.py",
+            "tests/tensors/test_bounds_from_slices.py",
+            "tests/tensors/test_joint_substitution.py",
+            "tests/tensors/test_pencil_ranks.py",
+            "tests/tensors/test_terms_at_a_root.py",
+            "tests/wong/test_obstructions.py",
+            "tests/wong/test_refutations.py",
         ),
         (
             "tests/ledger/test_coq_proofs.py::test_every_formal_source_is_accepted",
             "tests/ledger/test_coq_proofs.py::test_theorems_prove_what_the_header_says",
+            "tests/ledger/test_formal_statements.py::test_no_random_instance_refutes",
         ),
+        slowest=4.0,
     ),
 }

@@ -31,7 +31,6 @@ from hypothesis import Phase, settings
 
 coverage: Any = importlib.import_module("coverage")  # `make mutants` installs it
 
-SLOWEST = 1.5  # seconds of processor time of a test that is used
 WAITED = 120.0  # seconds on the clock for one mutant
 ROOM = 1 << 30  # bytes beyond what the server has
 
@@ -90,9 +89,11 @@ class Server:
         write: Callable[[dict[str, Any]], None],
         budget: float,
         jobs: int,
+        slowest: float,
     ) -> None:
         self.targets, self.known, self.mutants = targets, known, mutants
         self.write, self.budget, self.jobs = write, budget, jobs
+        self.slowest = slowest  # seconds of processor time of a test that is used
         self.failed = False
 
     def pytest_collection(self) -> None:
@@ -159,7 +160,7 @@ class Server:
         folders = [str(ROOT / target) for target in self.targets]
         meter = coverage.Coverage(data_file=None, source=folders, config_file=False)
         signal.signal(signal.SIGPROF, signal.SIG_DFL)
-        signal.setitimer(signal.ITIMER_PROF, SLOWEST)
+        signal.setitimer(signal.ITIMER_PROF, self.slowest)
         meter.start()
         began = time.process_time()
         item.ihook.pytest_runtest_protocol(item=item, nextitem=None)

@@ -13,6 +13,7 @@ import subprocess
 import sys
 import tokenize
 from collections.abc import Iterator
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +23,10 @@ from lemmax import checker
 from lemmax.checker import NotACertificate, Verdict, check_file, main
 from lemmax.checker.bounds import RULES
 from lemmax.checker.coded.codebooks import FAMILIES
+from lemmax.checker.language.claims import Listed, listed
 from lemmax.checker.models.functions import ACTIVATIONS
 from lemmax.checker.models.network import NORMS, STEPS
+from lemmax.checker.reading import Matrix
 from lemmax.checker.words import VOCABULARY
 
 Certificate = dict[str, Any]
@@ -309,3 +312,101 @@ def test_the_note_is_ignored(tmp_path: Path) -> None:
     path = tmp_path / "note.json"
     path.write_text(GOOD.replace('"rank":1', '"rank":1,"note":"a remark"'))
     assert check_file(path).holds
+
+
+HELP = """\
+usage: checker [--json] [--expect CLAIM] [--claims FILE] [--limits]
+               [--vocabulary] [--help]
+               [CERTIFICATE ...]
+
+Check lemmax certificates.
+
+positional arguments:
+  CERTIFICATE
+
+options:
+  --json          print the verdicts as JSON
+  --expect CLAIM  demand certificates about it
+  --claims FILE   a TOML file of claims, or a folder: certificates must carry
+                  their claim's statement
+  --limits        print the largest sizes, and check nothing
+  --vocabulary    print the words of the language of statements, and check
+                  nothing
+  --help          print this text, and check nothing
+
+"""
+
+
+def test_what_only_informs(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.chdir(tmp_path)
+    for option in ("-h", "--help"):
+        assert main([option]) == 0
+        # The usage is folded in other places by other versions of Python.
+        told = capsys.readouterr().out
+        assert " ".join(told.split()) == " ".join(HELP.split())
+    assert main(["--limits"]) == 0
+    assert capsys.readouterr().out == json.dumps(checker.LIMITS, indent=2) + "\n"
+    assert main(["--vocabulary"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert len(lines) == sum(map(len, VOCABULARY.values()))
+    assert "rank(matrix)                                the rank over Q" in lines
+
+
+def test_what_is_printed_of_certificates(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    true = {
+        "format": "lemmax-certificate",
+        "version": 2,
+        "kind": "witness",
+        "claim": "example/even",
+        "statement": "given x: integer; conclude even(x)",
+        "instance": {"x": "2"},
+    }
+    write(Path("true.json"), true)
+    write(Path("false.json"), true | {"instance": {"x": "3"}})
+    write(Path("none.json"), true | {"version": 1})
+    claim = "claim example/even: given x: integer; conclude even(x)"
+    assert main(["true.json"]) == 0
+    assert capsys.readouterr().out == (
+        f"true.json: witness: holds\n  {claim}\n  the conclusion holds: even(x) is true\n"
+        "  statement as given by the certificate\n"
+    )
+    assert main(["true.json", "false.json"]) == 1
+    assert capsys.readouterr().out.endswith(
+        f"false.json: witness: does not hold\n  {claim}\n"
+        "  FAILED the conclusion fails: even(x) is false\n"
+    )
+    assert main(["none.json", "false.json"]) == 2
+    assert capsys.readouterr().err == "none.json: not a certificate: version must be 2.\n"
+    assert main(["--json", "--expect", "example/odd", "true.json", "none.json"]) == 2
+    steps = [claim, "the conclusion holds: even(x) is true"]
+    steps.append("it is about the claim example/even, and 'example/odd' is expected")
+    entry = {"file": "true.json", "status": "does-not-hold", "kind": "witness", "steps": steps}
+    given = {"statement": "as given by the certificate"}
+    other = {"file": "none.json", "status": "not-a-certificate", "error": "version must be 2."}
+    printed = capsys.readouterr().out
+    assert printed == json.dumps([entry | given, other], indent=2) + "\n"
+    assert main(["--expect", "example/even", "--", "true.json"]) == 0
+
+
+def test_a_verdict_in_a_notebook() -> None:
+    verdict = Verdict("witness", True, ("a < b", "b"), "example/even", "")
+    assert verdict._repr_html_() == (
+        "<p>witness example/even: holds</p><ol><li>a &lt; b</li><li>b</li></ol>"
+    )
+    assert "<p>witness : does not hold</p>" in Verdict("witness", False, ("a",))._repr_html_()
+
+
+def test_the_table_of_statements_is_read_as_it_stands() -> None:
+    text = "# a word\none/first\ngiven M: matrix, x: rational; assume rows(M) == 1\n"
+    text += "  and x > 0; conclude rank(M) <= x\n\ntwo/second\ngiven x: rational; conclude x > 0"
+    found = listed(text)
+    assert list(found) == ["one/first", "two/second"]
+    first = Listed({"M": Matrix, "x": Fraction}, ("rows(M) == 1", "x > 0"), "rank(M) <= x")
+    assert found["one/first"] == first
+    assert found["two/second"] == Listed({"x": Fraction}, (), "x > 0")
