@@ -151,7 +151,9 @@ def test_a_figure_of_many_panels_is_not_shrunk_to_a_phone(visits: Visits) -> Non
     page = visits(viewport={"width": 390, "height": 844}).open("survey.html")
     figure = page.locator(".cell_output img.only-light").first
     figure.scroll_into_view_if_needed()
-    page.locator(".cell_output[tabindex='0']").first.wait_for()  # by the keyboard too
+    figure.evaluate("(image) => image.decode()")  # it comes when it is near, and is flat until then
+    reached = "(image) => image.closest('.cell_output').tabIndex === 0"  # by the keyboard too
+    page.wait_for_function(reached, arg=figure.element_handle())
     assert figure.evaluate("(image) => image.getBoundingClientRect().width") > 700
     scrolls = "(e) => [e.closest('.cell_output').scrollWidth > 700, document.body.scrollWidth]"
     assert figure.evaluate(scrolls) == [True, 390]
