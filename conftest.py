@@ -338,7 +338,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 # Seconds that a folder may take on two cores without caches, a fifth more than it took when it was
 # measured, at least; in all no more than two times 15 minutes. A breach is a line, no failure.
 BUDGET = {
-    "tests/experiments": 240,
+    "tests/experiments": 300,
     "tests/proving": 240,
     "tests/docs": 200,
     "tests/checker": 200,
@@ -362,7 +362,7 @@ BUDGET = {
     "tests/certificates": 5,
     "tests/test_rooms.py": 5,
     "docs/proofs": 5,
-    "theory": 10,
+    "theory": 20,
     "constructions": 10,
     "numerics": 10,
 }

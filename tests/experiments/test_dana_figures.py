@@ -266,3 +266,29 @@ def test_the_ablation_of_the_rates_says_what_it_shows(
     told = fig1.judge_heads({**rows, appendix.RATE.name: ablated})[0]
     assert answer in told.sentence
     assert "rates" not in fig1.judge_heads(rows)[0].sentence
+
+
+@pytest.mark.parametrize(
+    ("accuracy", "answer"),
+    [
+        (lambda H: 0.1 + H / 30, "so they are why"),
+        (lambda H: (H / 25) ** 2, "so they are not why"),
+        (lambda H: 0.1 + H / 40 - 0.08 * (H == 11), "which leaves open whether they are why"),
+    ],
+)
+@pytest.mark.parametrize("study", [appendix.RATES, appendix.BATCHES])
+def test_the_fresh_ablations_say_what_they_show(
+    study: Study, accuracy: Callable[[int], float], answer: str
+) -> None:
+    jobs = study.jobs("paper")
+    assert not {job.seed for job in jobs} & {job.seed for job in appendix.HEADS.jobs("paper")}
+    noise = [0.01, -0.01, 0.02, -0.02]
+    ablated = [
+        Row(j, 1, 0.0, 0.0, {}, accuracy(getattr(j.config, "H", 0)) + noise[j.seed % 4])
+        for j in jobs
+    ]
+    known = (curves.HEADS, fig1.HEADS_SHARED, appendix.HEADS)
+    rows = {each.name: recorded(each)[1] for each in known}
+    told = fig1.judge_heads({**rows, study.name: ablated})[0]
+    assert answer in told.sentence
+    assert "fresh" not in fig1.judge_heads(rows)[0].sentence

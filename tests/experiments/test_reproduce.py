@@ -58,7 +58,7 @@ def _some(study: Study, rows: Sequence[Row]) -> list[Row]:
     return [cheap[1], cheap[len(rows) // 4]]
 
 
-OURS = ("-beside", "-parity", "-certified", "-capacity", "readouts")
+OURS = ("-beside", "-parity", "-certified", "-capacity", "-thresholds", "readouts")
 PAPERS = [n for n in EXPERIMENTS if not n.endswith(OURS)]
 
 

@@ -12,7 +12,7 @@ from lemmax.theory.errors import LemmaxError
 from lemmax.theory.files import write_bytes
 
 # Okabe and Ito's palette: told apart by colour-blind readers too.
-PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9")
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#666666")
 
 
 def compiler_cost(data: dict[str, Any], path: str | Path) -> None:

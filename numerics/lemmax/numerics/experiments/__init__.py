@@ -39,6 +39,7 @@ EXPERIMENTS = {
     "wong-beside": "wong.beside",
     "wong-capacity": "wong.capacity",
     "wong-certified": "wong.certified",
+    "wong-thresholds": "wong.thresholds",
     "readouts": "readouts",
 }
 """Names, and the module of each."""

@@ -15,14 +15,24 @@ d_h, so at each d_h the curve below saturation must be straight by the limits of
 By the text's recipe it is not, and ``RATE`` asks why: the sizes below saturation, twice, with the
 learning rates of the code and all else as in the text. Fixed before it was trained: the rate is why
 iff the interval of the curvature then lies within those limits, and is not why iff it lies outside.
+
+That left it open, so ``RATES`` and ``BATCHES`` ask again, with seeds that nothing else has: the
+recipes differ in their learning rates and in their batches (number, size and the samples that they
+are drawn from), and each study takes one of the two from the code and the other from the text.
+What is taken from the code is why iff the interval of the curvature
+lies below half of what the text's recipe has, and is not why iff it lies above that half; all sizes
+count, saturated or not.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lemmax.numerics.experiments.dana.curves import HEAD_COUNTS, RECIPE, N, as_coded, repeated
-from lemmax.numerics.experiments.studies import Study
+from lemmax.numerics.experiments.studies import Scale, Study
 from lemmax.numerics.training.configurations import Dana
-from lemmax.numerics.training.recipes import recipe
+from lemmax.numerics.training.jobs import Job
+from lemmax.numerics.training.recipes import Recipe, recipe
 
 TEXT = recipe("dana-text")
 TWICE = 2  # the text trains each model twice
@@ -38,6 +48,29 @@ RATE = Study(  # the ablation of the sweep over H
     ),
     repeated([as_coded(N, 10, 10, H) for H in (1, 6, 11, 16, 21)], 1, TWICE),
 )
+FRESH, TIMES = 40, 4  # the first seed, and how often
+
+
+def _fresh(scale: Scale) -> list[Job]:
+    last = FRESH + (1 if scale == "small" else TIMES)
+    points = [as_coded(N, 10, 10, H) for H in (1, 6, 11, 16, 21)]
+    return [Job(replace(p, data_seed=n), n) for n in range(FRESH, last) for p in points]
+
+
+def _as_code(name: str, *fields: str) -> Recipe:
+    """The text's recipe with some fields of the code's."""
+    return TEXT.changed(name=name, **{field: getattr(RECIPE, field) for field in fields})
+
+
+RATES = Study(
+    "dana-text-rates",
+    _as_code("dana-text-rates", "learning_rate", "schedule", "start_factor", "end_factor"),
+    _fresh,
+)
+BATCHES = Study(
+    "dana-text-batches", _as_code("dana-text-batches", "steps", "batch", "pool"), _fresh
+)
+ABLATIONS = (RATE, RATES, BATCHES)
 HEAD_DIMENSION = Study(
     "dana-text-head-dimension",
     TEXT,

@@ -22,9 +22,8 @@ Fixed, and committed, before anything was trained for it:
 
 The footnote does not say how it measures dependence; these are two readings of it, and ours.
 
-The text's settings (``TEXT``, a quarter of an hour of one processor) have not been trained yet.
-Until they are, a verdict is reached only where they could not change it: where two of the code's
-settings surely differ.
+Where settings are not trained, a verdict is reached only if they could not change it: where two of
+the others surely differ.
 """
 
 from __future__ import annotations
@@ -200,6 +199,6 @@ def draw(rows: Rows, figure: Any) -> None:
 
 EXPERIMENTS = {
     "dana-starts": Experiment(
-        "dana-starts", "Accuracy in the plane by the start", (CODE,), judge, draw
+        "dana-starts", "Accuracy in the plane by the start", (TEXT, CODE), judge, draw
     )
 }
