@@ -48,7 +48,7 @@ RATE = Study(  # the ablation of the sweep over H
     ),
     repeated([as_coded(N, 10, 10, H) for H in (1, 6, 11, 16, 21)], 1, TWICE),
 )
-FRESH, TIMES = 40, 4  # the first seed, and how often
+FRESH, TIMES = 60, 4  # the first seed, and how often
 
 
 def _fresh(scale: Scale) -> list[Job]:
