@@ -11,10 +11,11 @@ from typing import Any
 import numpy as np
 import pytest
 
+from lemmax import checker
 from lemmax.checker.attention import layer as layer_for_checker
 from lemmax.checker.language.sorts import Facts
 from lemmax.checker.words import layers as layer_words
-from lemmax.numerics.experiments.studies import Row
+from lemmax.numerics.experiments.studies import Row, recorded
 from lemmax.numerics.experiments.wong import thresholded, thresholds
 from lemmax.numerics.experiments.wong.thresholds import Ranks
 from lemmax.numerics.experiments.wong.trained_ranks import rank_below
@@ -24,9 +25,22 @@ from lemmax.numerics.twins.exact_layers import exact_layer
 from lemmax.theory.errors import NotExact
 from lemmax.theory.facts.database import Database
 from lemmax.theory.numbers.matrices import Matrix
+from lemmax.theory.tensors.ranks import tensor_rank
 from lemmax.theory.wong.layer import AttentionLayer, Head
 from lemmax.theory.wong.layer_ranks import LayerShape
 from lemmax.theory.wong.layer_tensors import layer_tensor
+
+
+@pytest.mark.claim("wong/rank-conditions-expected", grade="empirical", statement="5ef1bb7d82a13c74")
+def test_layers_with_enough_rank_memorize(recorded_rows_of: Any, measure: Any) -> None:
+    measure(*recorded_rows_of("wong-thresholds"))
+
+
+@pytest.mark.claim("wong/tau-monotone-trained", grade="empirical", statement="813fa9ce1ff9bd04")
+def test_thresholded_ranks_of_trained_layers(recorded_rows_of: Any, measure: Any) -> None:
+    """Strictly most layers come no closer; weakly it is near to one half by the slow recipe."""
+    measure(*recorded_rows_of("wong-thresholds"), undecided=True)
+
 
 FACTS: tuple[Triple, ...] = ((0, 3, 5), (0, 4, 6), (1, 3, 7), (1, 4, 5), (2, 3, 6))
 
@@ -271,3 +285,59 @@ def test_a_row_says_what_its_marks_say() -> None:
     assert [ranks.enough(level) for level in range(4)] == [True, True, False, False]
     other = replace(row, inspected={**said, "marks": [4, 4], "layer": [1, 2]})
     assert not any(Ranks.of(other).memorized)  # key 1 has the value of key 0
+
+
+# -- what was recorded -----------------------------------------------------------------------------
+def recorded_layers() -> list[tuple[Wong, Row]]:
+    """The layers of all settings, with what was recorded of them."""
+    rows = (row for study in thresholds.STUDIES for row in recorded(study)[1])
+    return [(row.job.config, row) for row in rows if isinstance(row.job.config, Wong)]
+
+
+def test_every_setting_is_recorded_whole() -> None:
+    for study in thresholds.STUDIES:
+        assert [row.job for row in recorded(study)[1]] == study.jobs("paper")
+
+
+def test_recorded_ranks_are_those_of_the_marks() -> None:
+    """Every fifth layer: the tensors are made of the marks again, and bounded again."""
+    for config, row in recorded_layers()[::5]:
+        facts, said = config.facts, row.inspected
+        tensors = [thresholded.marked_tensor(said["marks"], facts, level) for level in range(4)]
+        wanted = [*said["ranks"], said["database"]]
+        for tensor, bounds in zip(
+            [*tensors, thresholded.database_tensor(facts)], wanted, strict=True
+        ):
+            if tensor.shape[1] < 3:  # the others take longer
+                assert list(thresholded.rank_bounds(tensor)) == bounds
+
+
+def test_recorded_ranks_are_proved() -> None:
+    """Some of them, by certificates that the independent checker accepts."""
+    for config, row in recorded_layers()[7::80]:
+        tensor = thresholded.marked_tensor(row.inspected["marks"], config.facts, 1)
+        found = tensor_rank(tensor)
+        assert [found.lower, found.upper] == row.inspected["ranks"][1]
+        assert checker.check(found.certificate()).holds
+
+
+def test_recorded_marks_are_those_of_the_floats_but_for_the_other_tokens() -> None:
+    """A probability among the values is at least that among all tokens, which training measured."""
+    for config, row in recorded_layers():
+        facts = config.facts
+        D = thresholded.database_tensor(facts)
+        for level, reached in enumerate(row.reached.values()):
+            marked = thresholded.marked_tensor(row.inspected["marks"], facts, level)
+            assert (marked * D).sum() >= round(reached * len(facts))
+        low, high = row.inspected["layer"]
+        assert low <= high
+
+
+def test_the_ranks_of_layers_on_tables_are_known() -> None:
+    """There are many keys, so the flattening by keys lacks at most min(|Q|, n - ρ) - 1."""
+    for c, row in recorded_layers()[: 2 * thresholds.LAYERS]:
+        shape = LayerShape(c.d_model, c.d_vo, c.d_qk, c.heads)
+        _, queries, values = thresholded.axes_of(c.facts)
+        left = min(len(queries), shape.n(len(values)) - shape.rho(len(values)))
+        low, high = row.inspected["layer"]
+        assert high - low <= max(0, left - 1)
