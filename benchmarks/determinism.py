@@ -3,6 +3,8 @@
 ``python -m benchmarks.determinism RESULTS.jsonl`` computes the same things with the libraries told
 to use other instructions (what another machine would make them do), one process per setting, and
 records a digest of each and the numbers of what was trained. A run that was interrupted goes on.
+On another machine ``--probes`` prints what it computes; ``--add NAME RESULTS.jsonl`` records that
+here from its input.
 """
 
 from __future__ import annotations
@@ -101,10 +103,15 @@ def run(results: Path) -> None:
             stdout=subprocess.PIPE,
             text=True,
         ).stdout
-        line = {"setting": name, "environment": setting, "found": json.loads(said)}
-        with open(results, "a", encoding="utf-8") as stream:
-            stream.write(json.dumps(line) + "\n")
+        add(results, name, json.loads(said), setting)
         print(name, flush=True)
+
+
+def add(results: Path, name: str, found: dict[str, Any], setting: dict[str, str]) -> None:
+    """One more line: what was computed, here or on another machine."""
+    line = {"setting": name, "environment": setting, "found": found}
+    with open(results, "a", encoding="utf-8") as stream:
+        stream.write(json.dumps(line) + "\n")
 
 
 def compared(ours: Any, theirs: Any) -> str:
@@ -132,6 +139,8 @@ def table(results: Path) -> str:
 if __name__ == "__main__":
     if sys.argv[1] == "--probes":
         json.dump(probes(), sys.stdout)
+    elif sys.argv[1] == "--add":
+        add(Path(sys.argv[3]), sys.argv[2], json.load(sys.stdin), {})
     elif sys.argv[1] == "--table":
         print(table(Path(sys.argv[2])))
     else:

@@ -19,6 +19,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -75,13 +76,17 @@ def sweep(folder: Path) -> None:
     (folder / "work.py").write_text(SWEEP)
 
 
+def prepared(folder: Path, *words: str) -> None:
+    env = environment(folder)
+    subprocess.run(lemmax(*words), cwd=folder, env=env, check=True, capture_output=True)
+
+
 def project(folder: Path) -> None:
-    subprocess.run(lemmax("init", "paper"), cwd=folder, check=True, capture_output=True)
+    prepared(folder, "init", "paper")
 
 
 def certificate(folder: Path) -> None:
-    words = lemmax("export", "wong/argmax-rank-one", "-f", "json", "-o", "c.json")
-    subprocess.run(words, cwd=folder, check=True, capture_output=True)
+    prepared(folder, "export", "wong/argmax-rank-one", "-f", "json", "-o", "c.json")
 
 
 SURVEY = lemmax("survey", "many.jsonl", "-o", "out.jsonl", "--seconds", "1000", "--certify", "1")
@@ -279,26 +284,22 @@ def beside(name: str, place: Path, known: dict[str, Any]) -> dict[str, Any]:
     if all(statuses):
         raise RuntimeError(said[-2000:])
     again = finish(work, folder)
+    told = (x for x in said.splitlines() if x.endswith("results.jsonl.") or "lemmax: Another" in x)
+    sentence = next(told, "")[:300]
     return {
         "work": name,
         "beside": 2,
         "of": round(whole, 2),
         "statuses": statuses,
-        "sentence": next(
-            (
-                x
-                for x in said.splitlines()
-                if x.endswith("results.jsonl.") or "lemmax: Another" in x
-            ),
-            "",
-        )[:300],
+        "sentence": sentence,
+        "reason": said[-3000:] if any(statuses) and not sentence else "",
         "torn": torn(work, folder, wanted),
         "locks": [path.name for path in folder.rglob("*.lock")],
         "equal": again == wanted,
     }
 
 
-def run(results: Path, kills: int, seed: int, names: list[str], twice: bool = True) -> bool:
+def run(results: Path, kills: int, seed: int, names: list[str], pairs: int = 1) -> bool:
     """Every kill that the file does not have yet; whether all was well."""
     done = (
         [json.loads(line) for line in results.read_text().splitlines()] if results.exists() else []
@@ -306,7 +307,8 @@ def run(results: Path, kills: int, seed: int, names: list[str], twice: bool = Tr
     have, known = {tuple(line["key"]) for line in done}, dict[str, Any]()
     for name in names:
         keys: list[tuple[Any, ...]] = [(name, seed, number) for number in range(kills)]
-        keys += [(name, seed, "beside")] if twice and name in WORKS else []
+        if name in WORKS:
+            keys += [(name, seed, "beside", *((n,) if n else ())) for n in range(pairs)]
         with tempfile.TemporaryDirectory() as folder:
             place = Path(folder).resolve()
             for key in keys:
@@ -346,12 +348,19 @@ def table(results: Path) -> str:
 def table_beside(results: Path) -> str:
     """The runs beside each other as a table in Markdown."""
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
-    told = ["| work | statuses | said | same bytes |", "|---|---|---|---|"]
-    for line in lines:
-        if "beside" in line:
-            statuses = ", ".join(map(str, line["statuses"]))
-            said, same = line["sentence"].rpartition(": ")[2], "yes" if line["equal"] else "no"
-            told.append(f"| {line['work']} | {statuses} | {said} | {same} |")
+    told = ["| work | pairs | statuses | said | same bytes |", "|---|---|---|---|---|"]
+    rows = Counter(
+        (
+            line["work"],
+            ", ".join(map(str, line["statuses"])),
+            line["sentence"].rpartition(": ")[2],
+            "yes" if line["equal"] else "no",
+        )
+        for line in lines
+        if "beside" in line
+    )
+    for (work, *cells), pairs in rows.items():
+        told.append(f"| {work} | {pairs} | " + " | ".join(cells) + " |")
     return "\n".join(told)
 
 
@@ -359,6 +368,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
     parser.add_argument("results", type=Path)
     parser.add_argument("--kills", type=int, default=5, help="of each work")
+    parser.add_argument("--pairs", type=int, default=1, help="of each work, beside each other")
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--only", nargs="*", default=[*WORKS, *CLUSTERED])
     parser.add_argument("--table", action="store_true")
@@ -366,7 +376,7 @@ def main() -> int:
     if given.table:
         print(table(given.results), table_beside(given.results), sep="\n\n")
         return 0
-    return 0 if run(given.results, given.kills, given.seed, given.only) else 1
+    return 0 if run(given.results, given.kills, given.seed, given.only, given.pairs) else 1
 
 
 if __name__ == "__main__":

@@ -10,9 +10,12 @@ import subprocess
 import sys
 import sysconfig
 import time
+from collections.abc import Callable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
 
 from lemmax import checker
 from lemmax.cli import main as lemmax
@@ -107,6 +110,34 @@ def test_the_workflow_runs_what_the_readme_says(tmp_path: Path) -> None:
     workflow = (tmp_path / ".github" / "workflows" / "claims.yml").read_text("utf-8")
     assert "pytest --ledger-against ledger.json" in workflow
     assert "lemmax paper main.tex --check" in workflow
+
+
+def test_a_machine_that_stalls_decides_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An example may take as long as it likes: by itself hypothesis stops at 200 ms."""
+    new_project(tmp_path, "gap", "A gap", "A. Author")
+    found = spec_from_file_location("claims_of_gap", tmp_path / "tests" / "test_claims.py")
+    assert found is not None
+    assert found.loader is not None
+    claims = module_from_spec(found)
+    monkeypatch.setitem(sys.modules, found.name, claims)  # its dataclass looks itself up
+    settings.load_profile("default")  # what a project of one's own has
+    try:
+        found.loader.exec_module(claims)
+    finally:
+        settings.load_profile("lemmax")
+    asked = []
+
+    def stalled(predicate: Callable[..., bool], *instance: int, control: tuple[int, int]) -> None:
+        asked.append(instance)
+        if len(asked) == 20:
+            time.sleep(0.5)
+        assert predicate(*instance)
+        assert not predicate(*control)
+
+    claims.test_the_sum_on_samples(sample=stalled)
+    assert len(asked) >= 100
 
 
 @pytest.mark.slow
