@@ -6,8 +6,11 @@ a gigabyte, interpreter included. It has to end by itself: with a verdict, or wi
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import json
+import math
 import resource
 import subprocess
 import sys
@@ -474,6 +477,37 @@ def a_long_point_of_a_polynomial() -> Certificate:
     return algebra(1, "1", polynomial=["1"] * 231, point="0x1p1000000")
 
 
+def safetensors(**shapes: tuple[int, ...]) -> bytes:
+    """Arrays of ones in float16."""
+    header, data = {}, b""
+    for name, shape in shapes.items():
+        part = b"\x00\x3c" * math.prod(shape)
+        offsets = [len(data), len(data) + len(part)]
+        header[name] = {"dtype": "F16", "shape": shape, "data_offsets": offsets}
+        data += part
+    head = json.dumps(header).encode()
+    return len(head).to_bytes(8, "little") + head + data
+
+
+def long_prompt(positions: int) -> tuple[Certificate, bytes]:
+    """A transformer without steps, two tokens in one dimension, and a prompt that is as long."""
+    names = {"mask": "causal", "positions": "learned", "unembedding": "own"}
+    found = envelope(
+        "transformer-memorization",
+        model={**names, "steps": []},
+        bits=32,
+        margin="0",
+        facts=[[[0] * positions, 0]],
+    )
+    return found, safetensors(W_E=(2, 1), W_U=(1, 2), W_pos=(positions, 1))
+
+
+@hostile
+def positions_that_see_all_before_them() -> Certificate:
+    found, arrays = long_prompt(30_000)
+    return found | {"arrays": {"base64": base64.b64encode(arrays).decode()}}
+
+
 def limited() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
@@ -503,3 +537,16 @@ def test_it_ends_by_itself(name: str, tmp_path: Path) -> None:
     if done.returncode == 2:
         assert done.stderr.count("\n") == 1
         assert len(done.stderr) < 600
+
+
+@pytest.mark.slow
+def test_a_prompt_of_millions_is_refused(tmp_path: Path) -> None:
+    found, arrays = long_prompt(4_000_000)
+    (tmp_path / "a.safetensors").write_bytes(arrays)
+    digest = hashlib.sha256(arrays).hexdigest()
+    found["arrays"] = {"file": "a.safetensors", "sha256": digest, "bytes": len(arrays)}
+    path = tmp_path / "hostile.json"
+    path.write_text(json.dumps(found, separators=(",", ":")), encoding="utf-8")
+    done = run(path)
+    assert done.returncode == 2
+    assert "positions brings the memory to" in done.stderr
