@@ -9,7 +9,7 @@ import pytest
 
 from lemmax.theory.certificates.writing import certificate, to_json, write_certificate
 from lemmax.theory.errors import LemmaxError
-from lemmax.theory.files import write_bytes, write_text
+from lemmax.theory.files import read_toml, write_bytes, write_text
 
 
 def test_a_file_is_replaced_and_nothing_is_left_beside_it(tmp_path: Path) -> None:
@@ -43,3 +43,13 @@ def test_a_full_disk_leaves_the_old_file(tmp_path: Path, monkeypatch: pytest.Mon
         write_bytes(path, b"new")
     assert path.read_bytes() == b"old"
     assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.parametrize("before", ["", '"=".', '"\u2028".'])
+def test_keys_whose_cost_grows_with_the_square_are_refused(tmp_path: Path, before: str) -> None:
+    path = tmp_path / "claims.toml"
+    path.write_text(before + ".".join(["a"] * 5_000) + " = 1\n", encoding="utf-8")
+    with pytest.raises(LemmaxError, match=r"its keys have too many parts\.$"):
+        read_toml(path)
+    path.write_text(before + ".".join(["a"] * 50) + " = 1\n", encoding="utf-8")
+    assert len(read_toml(path)) == 1

@@ -6,11 +6,15 @@ a gigabyte, interpreter included. It has to end by itself: with a verdict, or wi
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import itertools
 import json
+import math
 import resource
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable
 from fractions import Fraction
 from pathlib import Path
@@ -474,6 +478,40 @@ def a_long_point_of_a_polynomial() -> Certificate:
     return algebra(1, "1", polynomial=["1"] * 231, point="0x1p1000000")
 
 
+def safetensors(**parts: tuple[str, tuple[int, ...], bytes]) -> bytes:
+    """A file of arrays: types, shapes and bytes by name."""
+    header, place = {}, 0
+    for name, (kind, shape, data) in parts.items():
+        offsets = [place, place := place + len(data)]
+        header[name] = {"dtype": kind, "shape": shape, "data_offsets": offsets}
+    head = json.dumps(header).encode()
+    data = b"".join(data for _, _, data in parts.values())
+    return len(head).to_bytes(8, "little") + head + data
+
+
+def ones(*shape: int) -> tuple[str, tuple[int, ...], bytes]:
+    return "F16", shape, b"\x00\x3c" * math.prod(shape)
+
+
+def long_prompt(positions: int) -> tuple[Certificate, bytes]:
+    """A transformer without steps, two tokens in one dimension, and a prompt that is as long."""
+    names = {"mask": "causal", "positions": "learned", "unembedding": "own"}
+    found = envelope(
+        "transformer-memorization",
+        model={**names, "steps": []},
+        bits=32,
+        margin="0",
+        facts=[[[0] * positions, 0]],
+    )
+    return found, safetensors(W_E=ones(2, 1), W_U=ones(1, 2), W_pos=ones(positions, 1))
+
+
+@hostile
+def positions_that_see_all_before_them() -> Certificate:
+    found, arrays = long_prompt(30_000)
+    return found | {"arrays": {"base64": base64.b64encode(arrays).decode()}}
+
+
 def limited() -> None:
     resource.setrlimit(resource.RLIMIT_CPU, (60, 60))
     resource.setrlimit(resource.RLIMIT_AS, (1_000_000_000, 1_000_000_000))
@@ -503,3 +541,54 @@ def test_it_ends_by_itself(name: str, tmp_path: Path) -> None:
     if done.returncode == 2:
         assert done.stderr.count("\n") == 1
         assert len(done.stderr) < 600
+
+
+# --- files of arrays beside a certificate --------------------------------------------------------
+
+
+def by_codes(heads: int, m: int, tokens: bytes) -> tuple[Certificate, bytes]:
+    """Predicates as they should be, one fact, and heads of zeros."""
+    blocks, size = heads * m, heads + 2
+    d, one = blocks + 1, b"\x80\x3f"
+    W_E = bytearray(2 * size * d)
+    for i, hot in enumerate([1, *range(m, blocks, m)]):
+        for j in (hot, blocks):
+            W_E[2 * (i * d + j) : 2 * (i * d + j) + 2] = one
+    shapes = {"W_U": (d, size), "W_Q": (heads, d, 1), "W_K": (heads, 1, d)}
+    shapes |= {"W_V": (heads, d, m), "W_O": (heads, m, d)}
+    arrays = safetensors(
+        W_E=("BF16", (size, d), bytes(W_E)),
+        **{name: ("BF16", shape, bytes(2 * math.prod(shape))) for name, shape in shapes.items()},
+        facts=("I32", (1, 3), array("i", [heads, 0, heads + 1]).tobytes()),
+        queries=("I32", (heads,), array("i", range(heads)).tobytes()),
+        tokens=("U8", (len(tokens),), tokens),
+    )
+    formats = {"weights": "bfloat16", "accumulate": "float32", "logits": "float32"}
+    code = {"family": "integers", "coordinates": m, "intercepts": 2, "factor": 1}
+    return envelope("float-memorization", arithmetic=formats, code=code, facts=1), arrays
+
+
+def names(count: int) -> bytes:
+    return json.dumps([f"t{i}" for i in range(count)]).encode()
+
+
+BESIDE: dict[str, tuple[Callable[[], tuple[Certificate, bytes]], str]] = {
+    "a prompt of millions": (lambda: long_prompt(4_000_000), "The positions"),
+    "wide heads": (lambda: by_codes(110, 64, names(112)), "The heads"),
+    "names that are lists": (lambda: by_codes(2, 2, b"[[]" + b",[]" * 40_000_000), "The tokens"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", BESIDE)
+def test_large_files_beside_are_refused(name: str, tmp_path: Path) -> None:
+    make, what = BESIDE[name]
+    found, arrays = make()
+    (tmp_path / "a.safetensors").write_bytes(arrays)
+    digest = hashlib.sha256(arrays).hexdigest()
+    found["arrays"] = {"file": "a.safetensors", "sha256": digest, "bytes": len(arrays)}
+    path = tmp_path / "hostile.json"
+    path.write_text(json.dumps(found, separators=(",", ":")), encoding="utf-8")
+    done = run(path)
+    assert done.returncode == 2, done
+    assert f"{what} brings the memory to" in done.stderr

@@ -242,3 +242,45 @@ def test_it_ends_by_itself(name: str, tmp_path: Path) -> None:
     if done.returncode == 2:
         assert done.stderr.count("\n") == 1
         assert len(done.stderr) < 600
+
+
+# --- claims files -------------------------------------------------------------------------------
+
+DEEP = ".".join(["a"] * 30_000) + " = 1\n"
+CLAIMS = {
+    "a key of many parts": DEEP,
+    "parts behind a quoted equals sign": '"=".' + DEEP,
+    "parts between letters that only look like ends of lines": '"\u2028".'.join(
+        [".".join(["a"] * 900) + "."] * 30
+    )
+    + "a = 1\n",
+    "keys of a thousand parts": "".join(f"a{n}{'.a' * 1_000} = 1\n" for n in range(400)),
+    "many tables": "".join(f"[a{n}]\n" for n in range(100_000)),
+    "a long array": "z = [" + "1," * 450_000 + "]\n",
+    "a long integer": "z = 0x" + "f" * 900_000 + "\n",
+    "arrays in arrays": "z = " + "[" * 100_000 + "]" * 100_000 + "\n",
+    "a larger file than claims fill": "#" * 5_000_000,
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", CLAIMS)
+def test_claims_files_are_read_or_refused(name: str, tmp_path: Path) -> None:
+    """With the claim in it, the certificate holds; otherwise the file is refused, not the claim."""
+    said = witness("given n: integer; conclude n == 1", n="1")
+    claim = f'[[claim]]\nid = "{said["claim"]}"\nformal = "{said["statement"]}"\n'
+    (tmp_path / "hostile.json").write_text(json.dumps(said), encoding="utf-8")
+    (tmp_path / "claims.toml").write_text(claim + CLAIMS[name], encoding="utf-8")
+    folder = str(Path(checker.__file__).parent)
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", folder, "--claims", "claims.toml", "hostile.json"],
+        cwd=tmp_path,
+        capture_output=True,
+        text=True,
+        preexec_fn=limited,
+    )
+    assert done.returncode in (0, 2), done.stderr
+    assert "Traceback" not in done.stderr
+    if done.returncode == 2:
+        assert "is not a claims file" in done.stderr.splitlines()[-1]
+        assert len(done.stderr) < 600

@@ -139,6 +139,13 @@ def test_a_file_named_like_an_option_is_no_option(folder: Path, name: str) -> No
     assert done.stdout.count(": holds") == 2
 
 
+def test_a_file_named_like_the_end_of_options_is_not_passed_over(folder: Path) -> None:
+    (folder / "--").write_text(json.dumps({**GOOD, "rank": 0}))
+    for arguments in (["--", "good.json"], ["--", "--", "good.json"]):
+        assert run("-I", FOLDER, *arguments, cwd=folder).returncode == 2
+    assert run("-I", FOLDER, "./--", "good.json", cwd=folder).returncode == 1
+
+
 def test_devices_and_pipes_are_not_read(folder: Path) -> None:
     os.mkfifo(folder / "pipe")
     for name, target in {"zero": "/dev/zero", "tty": "/dev/tty", "kernel": "/proc/kmsg"}.items():
@@ -169,6 +176,19 @@ def test_what_cannot_be_printed_is_not_a_verdict(folder: Path) -> None:
         none = subprocess.run(["sh", "-c", shut], cwd=folder, capture_output=True, text=True)
         assert none.returncode == 2
         assert none.stderr.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "status"),
+    [(["good.json"], 0), (["bad.json"], 1), (["none.json"], 2), (["good.json", "--limits"], 2)],
+)
+def test_a_full_disk_for_what_goes_wrong_changes_no_status(
+    folder: Path, arguments: list[str], status: int
+) -> None:
+    (folder / "bad.json").write_text(json.dumps({**GOOD, "rank": 0}))
+    with open("/dev/full", "w") as full:
+        done = run("-I", FOLDER, *arguments, cwd=folder, stdout=subprocess.PIPE, stderr=full)
+    assert done.returncode == status
 
 
 def test_the_claim_can_be_demanded(folder: Path) -> None:

@@ -44,6 +44,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     for option in options:
         if option.startswith("-") and os.path.lexists(option):
             parser.error(f"{option} is also a file here; write ./{option} or -- {option}")
+    if len(options) < len(arguments) and os.path.lexists("--"):
+        parser.error("-- is also a file here; write ./--")
     if arguments in ([name] for name in ("-h", *alone)):
         print(alone["--help" if arguments == ["-h"] else arguments[0]][0]())
         return 0
@@ -131,7 +133,18 @@ def run() -> int:
         sys.stdout.flush()
         return status
     except OSError as error:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # or the interpreter fails once more at exit
+        _silence(1)
         with contextlib.suppress(OSError):
             print(f"checker: the verdicts cannot be printed: {error.strerror}", file=sys.stderr)
         return 2
+    finally:
+        try:
+            if sys.stderr is not None:
+                sys.stderr.flush()
+        except OSError:
+            _silence(2)
+
+
+def _silence(descriptor: int) -> None:
+    """What is left to write goes nowhere, or the interpreter fails once more at its end."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)

@@ -60,13 +60,18 @@ def contents(path: str | os.PathLike[str], limit: int) -> bytes:
         return stream.read(_regular(os.fstat(stream.fileno()), limit))
 
 
+def weighed(what: str, raw: bytes) -> None:
+    """Refuse JSON whose values would not fit into the memory, before it is read."""
+    letters = (6 if raw.isascii() else 9) * len(raw)  # bytes of the file, its text, its strings
+    values = 2 * raw.count(b",") + 2 * raw.count(b"[") + 8 * raw.count(b"{")
+    room(what, values + letters // 40)
+
+
 def read(path: str | os.PathLike[str]) -> object:
     """The JSON value of a file, or NotACertificate."""
     try:
         raw = contents(path, LIMITS["file bytes"])
-        letters = (6 if raw.isascii() else 9) * len(raw)  # bytes of the file, its text, its strings
-        values = 2 * raw.count(b",") + 2 * raw.count(b"[") + 8 * raw.count(b"{")
-        room("The file", values + letters // 40)
+        weighed("The file", raw)
         return json.loads(
             raw.decode("utf-8"),
             object_pairs_hook=_object,

@@ -17,6 +17,7 @@ from typing import NoReturn
 LIMITS: dict[str, int] = {
     "file bytes": 64_000_000,
     "array bytes": 250_000_000,  # of a file of arrays beside a certificate
+    "claims bytes": 4_000_000,  # of a file of claims
     "nesting": 12,
     "decimal digits": 4_000,
     "hex digits": 400_000,

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable
 
+from ..limits import keep
 from ..steps import Step
 from .codebooks import Layer
 from .floats import ONE, values
@@ -14,6 +15,7 @@ def stacked(layer: Layer) -> Stacks:
     found = {}
     for name in ("W_Q", "W_K", "W_V", "W_O"):
         entries = layer.arrays[name].entries
+        keep("The heads", len(entries) // 5)
         known = values(entries, layer.weights, name)
         found[name] = [known[w] for w in entries]
     return found

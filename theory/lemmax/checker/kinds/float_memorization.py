@@ -22,6 +22,7 @@ from ..coded.codebooks import FAMILIES, Codes, Layer, Layout
 from ..coded.envelopes import Envelope
 from ..coded.floats import FORMATS, ONE, SHIFT, value, values
 from ..coded.selection import astray, stacked
+from ..files import weighed
 from ..limits import keep, refuse, room, spend
 from ..reading import choice, fields, integer, number
 from ..steps import Step
@@ -108,8 +109,10 @@ def tokens(table: Table, size: int) -> None:
     """The names of the tokens: a JSON list of distinct strings."""
     keep("The tokens", 3 * size)
     spend("The tokens", 10 * size + len(table.entries))
+    raw = table.entries.tobytes()
+    weighed("The tokens", raw)
     try:
-        names = json.loads(table.entries.tobytes())
+        names = json.loads(raw)
     except (ValueError, RecursionError):
         refuse("tokens", "must be a JSON list of strings")
     if table.kind != "U8" or type(names) is not list or len(names) != size:

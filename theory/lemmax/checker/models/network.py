@@ -162,17 +162,18 @@ class MLP:
 class Position:
     """A token at its place: the stream after each step, and what others read, made when asked."""
 
-    def __init__(self, net: "Network", token: int, place: int) -> None:
-        self.net, self.streams = net, {0: net.embedded(token, place)}
-        self.token, self.read = token, dict[int, tuple[Ball, Ball]]()
-        self.seen: Sequence[Position] = ()
+    def __init__(self, net: "Network", token: int, path: "list[Position]") -> None:
+        self.net, self.token, self.path, self.place = net, token, path, len(path)
+        self.streams = {0: net.embedded(token, self.place)}
+        self.read = dict[int, tuple[Ball, Ball]]()
 
     def stream(self, step: int) -> Ball:
         if step not in self.streams:
             x, work = self.stream(step - 1), self.net.steps[step - 1]
             spend("The stream", 4 * len(x.center) + 30)
             if isinstance(work, Attention):
-                x = added(x, work(x, [other.kept(step - 1) for other in self.seen]))
+                seen = self.path[: self.place + 1] if self.net.causal else self.path
+                x = added(x, work(x, [other.kept(step - 1) for other in seen]))
             elif isinstance(work, MLP):
                 x = added(x, work(x))
             else:
@@ -234,7 +235,9 @@ class Network:
         if len(set(map(str, found))) != len(found):
             refuse(where, "repeat a prompt")
         widths = sum(s.numbers if not isinstance(s, Norm) else self.d for s in self.steps) + self.d
-        keep("The positions", max(map(len, found), default=0) * widths, self.bits)
+        count = max(map(len, found), default=0)
+        keep("The positions", count * widths, self.bits)
+        keep("The positions", 20 * count)  # each of them holds other things than numbers
         return found
 
     def logits(self, prompts: Sequence[list[int]]) -> Iterator[tuple[int, Ball | Undecided]]:
@@ -250,12 +253,8 @@ class Network:
                     break
                 same += 1
             del path[same:]
-            for place in range(same, len(prompt)):
-                path.append(Position(self, prompt[place], place))
-                path[-1].seen = tuple(path)
-            if not self.causal:
-                for position in path:
-                    position.seen = path
+            for token in prompt[same:]:
+                path.append(Position(self, token, path))
             spend("The logits", 8 * self.size + 100)
             try:
                 logits: Ball | Undecided = self.W_U(path[-1].stream(len(self.steps)))
