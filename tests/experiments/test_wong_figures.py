@@ -25,6 +25,11 @@ def test_figure_2a_triples_per_rank_bound(measure: Measure) -> None:
     measure(fig2.judge_slopes, fig2.generators())
 
 
+@pytest.mark.claim("wong/figure-2b-spread", statement="4bcf7f9e5b5746e0")
+def test_figure_2b_spread_of_parameters(measure: Measure) -> None:
+    measure(fig2.judge_slopes, fig2.generators())
+
+
 @pytest.mark.claim("wong/figure-3a", grade="empirical", statement="e0f7e362e00745e3")
 def test_figure_3a_small_layers_memorize(recorded_rows_of: RowsOf, measure: Measure) -> None:
     measure(*recorded_rows_of("wong-fig3"))
@@ -48,16 +53,24 @@ def test_figure_4_value_dimension(recorded_rows_of: RowsOf, measure: Measure) ->
 @pytest.mark.claim("wong/figure-3a-most", statement="94f0c686bc041e98")
 @pytest.mark.claim("wong/figure-3-half", statement="836e75b971dbd2ed")
 @pytest.mark.claim("wong/figure-3d", statement="29c88be4b3ad43b4")
+@pytest.mark.claim("wong/figure-3-stronger", statement="7eeff4c293f2fc1f")
+@pytest.mark.claim("wong/value-counts-overestimate", statement="52a5b8a018c5fe8e")
 def test_figure_3_thresholds_and_shares(recorded_rows_of: RowsOf, measure: Measure) -> None:
     measure(*recorded_rows_of("wong-fig3"))
 
 
+@pytest.mark.claim("wong/figure-4-vo", statement="a8a9627455d38bcb")
 @pytest.mark.claim("wong/figure-4-qk", statement="84f895ea707693bb")
 @pytest.mark.claim("wong/figure-4-small-vo", statement="34c45bc9a0a64df4")
 @pytest.mark.claim("wong/figure-4-large-vo", statement="add8027bc90e523f")
 @pytest.mark.claim("wong/figure-4-qk-alone", statement="f766badb478dae95")
 def test_figure_4_query_key_dimension(recorded_rows_of: RowsOf, measure: Measure) -> None:
     measure(*recorded_rows_of("wong-fig4"))
+
+
+@pytest.mark.claim("wong/figure-4-detrimental", statement="0c64b666942fd1f6")
+def test_figure_4_large_value_dimension(recorded_rows_of: RowsOf, measure: Measure) -> None:
+    measure(*recorded_rows_of("wong-fig4"), undecided=True)
 
 
 def test_all_pairs_of_the_paper_are_recorded() -> None:
@@ -100,6 +113,46 @@ def test_accuracies_that_fall_with_the_bound_are_not_a_reproduction() -> None:
     assert verdicts["wong/figure-3-bound"] == "not-reproduced"
     assert verdicts["wong/figure-3a"] is None  # none of some pairs: the share may be small
     assert verdicts["wong/figure-3a-most"] == "not-reproduced"
+
+
+def test_growth_by_argmax_that_thresholds_do_not_share_is_not_stronger() -> None:
+    """Accuracy grows with the bound by argmax and by nothing else: no threshold grows more."""
+
+    def alone(rows: Sequence[Row]) -> list[Row]:
+        table = trained_pairs.Table(rows)
+        changed = _changed(rows, np.full(len(rows), 0.5))
+        return [
+            replace(row, accuracy=float(x))
+            for row, x in zip(changed, 0.5 + table.layer / 100, strict=True)
+        ]
+
+    assert _verdicts("wong-fig3", alone)["wong/figure-3-stronger"] == "not-reproduced"
+
+
+def test_layers_that_memorize_up_to_half_of_their_bound() -> None:
+    def half(rows: Sequence[Row]) -> list[Row]:
+        table = trained_pairs.Table(rows)
+        return _changed(rows, (table.database < table.layer / 2).astype(np.float64))
+
+    assert _verdicts("wong-fig3", half)["wong/value-counts-overestimate"] == "not-reproduced"
+
+
+def test_a_value_dimension_that_harms_and_query_dimensions_that_harm_where_it_is_large() -> None:
+    def harm(rows: Sequence[Row]) -> list[Row]:
+        table = trained_pairs.Table(rows)
+        return _changed(rows, 0.9 - table.d_vo * table.d_qk / 100)
+
+    verdicts = _verdicts("wong-fig4", harm)
+    assert verdicts["wong/figure-4-vo"] == "not-reproduced"
+    assert verdicts["wong/figure-4-detrimental"] == "reproduced"
+
+
+def test_databases_on_a_line_spread_less_than_parameters() -> None:
+    line = np.arange(1.0, 101.0)
+    cloud = np.tile([1.0, 100.0], 50)
+    for sizes, word in ((2 * line, "reproduced"), (cloud, "not-reproduced")):
+        judged = {j.claim: j.verdict for j in fig2.judge_slopes({"planted": (sizes, line)})}
+        assert judged["wong/figure-2b-spread"] == word
 
 
 def test_large_databases_are_asked_of_each_recipe() -> None:
