@@ -88,7 +88,10 @@ LATE = {
         "these results",
     ),
     "wong-certified": {"wong/equation-9-likely": "these results"},
-    "dana-fig1a": {"dana/faster-than-bound": "the results of dana-code, d_h = 10"},
+    "dana-fig1a": {
+        "dana/faster-than-bound": "the results of dana-code, d_h = 10",
+        "dana/nearer-than-previous": "these results",
+    },
     "dana-fig1b": {
         "dana/equal-dimensions": "the results of dana-code, a map for each head; "
         "dana-code, shared maps"

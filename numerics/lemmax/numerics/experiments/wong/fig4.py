@@ -141,7 +141,8 @@ def _judge_query_key(tables: dict[str, Table]) -> list[Judgement]:
         criteria.judged(
             "wong/figure-4-vo",
             {name: [Asked("slope", e, low=0.0)] for name, e in values.items()},
-            f"Accuracy at τ = .95 per unit of d_vo, at equal d_qk: {criteria.told(values.items())}.",
+            "Accuracy at τ = .95 per unit of d_vo, at equal d_qk: "
+            f"{criteria.told(values.items())}.",
             None,
         ),
     ]

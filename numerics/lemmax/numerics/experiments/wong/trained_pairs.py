@@ -55,9 +55,7 @@ def pairs(scale: Scale) -> list[Job]:
 
 
 GUESS = Study("wong-guess", recipe("wong-guess"), pairs)
-SLOW = Study(
-    "wong-slow", recipe("wong-guess").changed(name="wong-slow", learning_rate=1e-3), pairs
-)
+SLOW = Study("wong-slow", recipe("wong-guess").changed(name="wong-slow", learning_rate=1e-3), pairs)
 
 
 def size_and_bound(facts: Sequence[Triple]) -> tuple[int, int]:
