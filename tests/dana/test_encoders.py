@@ -516,6 +516,30 @@ def test_random_sign_union_bound_and_exact_coherence() -> None:
     assert coherence(scaled) == certified_coherence(signs)
 
 
+@given(N=st.integers(2, 5), d=st.integers(4, 12), seed=st.integers(0, 99), k=st.integers(1, 40))
+@settings(max_examples=60)
+def test_multiplier_of_theorem_2_is_bounded(N: int, d: int, seed: int, k: int) -> None:
+    """φ(λ) = log Σ exp(λ (W_j - W_g)·W_g) for W near the unit vectors: it falls, from log N, and
+    λ (1 - 2C) <= log((N - 1)/(exp φ(λ) - 1))."""
+    draw = random.Random(seed)
+    d = max(N, d)
+    W = [[fmpq(draw.randint(-1, 1), 20) + int(i == j) for j in range(d)] for i in range(N)]
+    products = [[sum((a * b for a, b in zip(x, y, strict=True)), fmpq(0)) for y in W] for x in W]
+    C = max(abs(products[i][j] - int(i == j)) for i in range(N) for j in range(N))
+    if 2 * C >= 1:
+        return
+    exponents = [row[0] - products[0][0] for row in products]
+    assert all(b <= 2 * C - 1 for b in exponents[1:])
+    with ctx.workprec(200):
+        low, high = (
+            sum((arb(x * b).exp() for b in exponents), arb(0)) for x in (fmpq(k, 4), fmpq(k + 1, 4))
+        )
+        assert 1 < high < low < N
+        # with equal products and unit rows it is an equality
+        most = (arb(N - 1) / (low - 1)).log()
+        assert arb(fmpq(k, 4) * (1 - 2 * C)) <= most + arb("1e-40")
+
+
 def test_theorem_2_factor_is_above_that_of_signs() -> None:
     """(1 + c)/(1 - c) <= (1 + 2C + C v)/(1 - 2C) <= (1 + 4C)/(1 - 2C): no other real numbers."""
     c, C, v = cast("Any", z3.Reals("c C v"))
@@ -613,6 +637,39 @@ def test_taylor_kl_is_no_multiple_of_the_norm(symbolic: Symbolic) -> None:
     And KL/‖z‖ → 0, so the norm itself is not the leading term either.
     """
     symbolic.decide("dana/taylor-kl")
+
+
+@given(p=distributions(4, least=1), z=st.lists(st.integers(-30, 30), min_size=4, max_size=4))
+def test_divergence_is_near_half_the_weighted_square(p: list[fmpq], z: list[int]) -> None:
+    """For z of mean zero and m = max |z| <= 1, with q = Σ p z²: |KL - q/2| <= m q."""
+    mean = sum((a * b for a, b in zip(p, z, strict=True)), fmpq(0))
+    centred = [(b - mean) / 60 for b in z]
+    m, q = max(map(abs, centred)), sum((a * b**2 for a, b in zip(p, centred, strict=True)), fmpq(0))
+    if not q:
+        return
+    assert q <= m**2 <= 1
+    with ctx.workprec(200):
+        total = sum((arb(a) * arb(b).exp() for a, b in zip(p, centred, strict=True)), arb(0))
+        assert abs(total - 1 - arb(q / 2)) <= arb(1).exp() / 6 * arb(m * q)
+        assert abs(total.log() - arb(q / 2)) <= arb(m * q)
+
+
+def test_near_the_uniform_distribution_one_constant_serves_the_euclidean_norm() -> None:
+    """p = (1 + 1/k, 1 - 1/k)/2 and z = s (1/p_0, -1/p_1): KL/‖z‖² tends to 1/4, and far from
+    the uniform distribution it does not."""
+
+    def quotient(p: fmpq, s: fmpq) -> arb:
+        z = (s / p, -s / (1 - p))
+        total = arb(p) * arb(z[0]).exp() + arb(1 - p) * arb(z[1]).exp()
+        return total.log() / arb(z[0] ** 2 + z[1] ** 2)
+
+    with ctx.workprec(300):
+        gaps = [
+            abs(quotient((1 + fmpq(1, k)) / 2, fmpq(1, k**2)) - fmpq(1, 4)) for k in (10, 100, 1000)
+        ]
+        assert gaps[0] > gaps[1] > gaps[2]
+        assert gaps[2] < arb("1e-5")
+        assert abs(quotient(fmpq(1, 10), fmpq(1, 10**6)) - fmpq(1, 4)) > arb("0.1")
 
 
 @pytest.mark.parametrize("exponential", [False, True])

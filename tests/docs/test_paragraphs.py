@@ -33,7 +33,7 @@ def test_every_claim_read_in_the_paper_covers_a_paragraph(listed: ModuleType, pa
     assert read - named == set()
 
 
-@pytest.mark.parametrize(("paper", "gaps"), [("wong", 5), ("dana", 4)])
+@pytest.mark.parametrize(("paper", "gaps"), [("wong", 6), ("dana", 8)])
 def test_a_paragraph_without_claims_says_why(listed: ModuleType, paper: str, gaps: int) -> None:
     undecided = 0
     for paragraph in listed.paragraphs(paper):

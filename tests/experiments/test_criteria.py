@@ -72,18 +72,26 @@ def test_no_judge_has_a_criterion_of_its_own() -> None:
 
 # Claims whose question or limits came into the history after their data, and which settings' data.
 LATE = {
+    "wong-fig2": {"wong/figure-2b-spread": "these results"},
     "wong-fig3": {
         **dict.fromkeys(
-            ("wong/figure-3a", "wong/figure-3a-most", "wong/figure-3d"), "these results"
+            (f"wong/figure-3{end}" for end in ("a", "a-most", "d", "-half", "-stronger")),
+            "these results",
         ),
-        "wong/figure-3-half": "these results",
+        "wong/value-counts-overestimate": "these results",
     },
     "wong-fig4": dict.fromkeys(
-        (f"wong/figure-4-{end}" for end in ("qk", "small-vo", "large-vo", "qk-alone")),
+        (
+            f"wong/figure-4-{end}"
+            for end in ("vo", "qk", "small-vo", "large-vo", "detrimental", "qk-alone")
+        ),
         "these results",
     ),
     "wong-certified": {"wong/equation-9-likely": "these results"},
-    "dana-fig1a": {"dana/faster-than-bound": "the results of dana-code, d_h = 10"},
+    "dana-fig1a": {
+        "dana/faster-than-bound": "the results of dana-code, d_h = 10",
+        "dana/nearer-than-previous": "these results",
+    },
     "dana-fig1b": {
         "dana/equal-dimensions": "the results of dana-code, a map for each head; "
         "dana-code, shared maps"

@@ -60,6 +60,22 @@ def test_growth_in_heads_against_the_corollary(recorded_rows_of: RowsOf, measure
     measure(*recorded_rows_of("dana-fig1a"))
 
 
+@pytest.mark.claim("dana/nearer-than-previous", statement="b251df217e39cff6")
+def test_nearer_to_the_corollary_than_to_the_earlier_bound(
+    recorded_rows_of: RowsOf, measure: Measure
+) -> None:
+    measure(*recorded_rows_of("dana-fig1a"))
+
+
+def test_accuracies_on_the_earlier_bound_are_not_nearer_to_the_corollary() -> None:
+    def low(c: Dana) -> float:
+        return float(curves.bounds(c.N, c.H, c.d_h, c.d)["Mahdavi et al."])
+
+    rows = {s.name: _noisy(s, low, 1e-5) for s in fig1.EXPERIMENTS["dana-fig1a"].studies}
+    judged = {j.claim: j.verdict for j in fig1.judge_heads(rows)}
+    assert judged["dana/nearer-than-previous"] == "not-reproduced"
+
+
 @pytest.mark.claim("dana/equal-dimensions", statement="7671a4f166ddce31")
 def test_associations_per_parameter(recorded_rows_of: RowsOf, measure: Measure) -> None:
     measure(*recorded_rows_of("dana-fig1b"))

@@ -85,7 +85,33 @@ def judge_slopes(made: Mapping[str, tuple[Floats, Floats]]) -> list[Judgement]:
         f"Triples per unit of the rank bound, {counts} databases of the generators: "
         f"{criteria.told(slopes.items())}."
     )
-    return [criteria.judged("wong/figure-2a", asked, sentence)]
+    return [criteria.judged("wong/figure-2a", asked, sentence), _judge_spread(made)]
+
+
+def _judge_spread(made: Mapping[str, tuple[Floats, Floats]]) -> Judgement:
+    """A wider spread of (b): its correlation is below that of (a), for each generator."""
+    d, d_vo, d_qk, heads = np.array(grid(), dtype=np.float64).T
+    layers = _correlation(d + heads * d_vo, 2 * heads * d * (d_vo + d_qk))
+    leads = {}
+    for name, (sizes, bounds) in made.items():
+
+        def statistic(i: NDArray[np.int64], x: Floats = bounds, y: Floats = sizes) -> float:
+            return _correlation(x[i], y[i]) - layers
+
+        leads[name] = bootstrap(statistic, len(sizes))
+    sentence = (
+        f"The correlation of parameters and bound over the layers of the grid is {layers:.3f}; "
+        f"that of triples and bound is larger by {criteria.told(leads.items())}."
+    )
+    asked = {name: [Asked("lead", e, low=0.0)] for name, e in leads.items()}
+    return criteria.judged("wong/figure-2b-spread", asked, sentence, None)
+
+
+def _correlation(x: Floats, y: Floats) -> float:
+    """Pearson's; 0 where one of both does not vary."""
+    if not (x.std() and y.std()):
+        return 0.0
+    return float(np.corrcoef(x, y)[0, 1])
 
 
 def judge(rows: Rows) -> list[Judgement]:

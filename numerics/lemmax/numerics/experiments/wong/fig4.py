@@ -73,6 +73,12 @@ def along_query_key(table: Table, *, least: int = 1, most: int = 6, alike: bool 
     return statistic
 
 
+def value_dimension(table: Table) -> Estimate:
+    """The slope of the accuracy in d_vo at given d_qk, pairs averaged as in the paper."""
+    y = table.accuracy["0.95"]
+    return bootstrap(lambda i: slope(table.d_vo[i], y[i], table.d_qk[i]), len(table))
+
+
 def judge(rows: Rows) -> list[Judgement]:
     """d_vo against d_qk at a constant sum, and what d_qk does alone, under every recipe."""
     tables = {name: Table(some) for name, some in rows.items()}
@@ -97,7 +103,7 @@ def _judge_trade(tables: dict[str, Table]) -> Judgement:
 
 
 def _judge_query_key(tables: dict[str, Table]) -> list[Judgement]:
-    """In general, at small d_vo, at large d_vo, and with everything else alike."""
+    """In general, at small d_vo, at large d_vo, and with everything else alike; and d_vo itself."""
 
     def measured(**ends: Any) -> dict[str, Estimate]:
         return {
@@ -116,6 +122,7 @@ def _judge_query_key(tables: dict[str, Table]) -> list[Judgement]:
         ("wong/figure-4-small-vo", f"for d_vo up to {SMALL}", measured(most=SMALL), "low"),
         ("wong/figure-4-large-vo", f"for d_vo from {LARGE} on, less that up to {SMALL}", fades,
          "high"),
+        ("wong/figure-4-detrimental", f"for d_vo from {LARGE} on", measured(least=LARGE), "high"),
         ("wong/figure-4-qk-alone", "at equal d_model, heads and d_vo", measured(alike=True), "low"),
     ):  # fmt: skip
         asked = {name: [Asked("slope", e, **{side: 0.0})] for name, e in estimates.items()}
@@ -128,7 +135,17 @@ def _judge_query_key(tables: dict[str, Table]) -> list[Judgement]:
                 None,
             )
         )
-    return judgements
+    values = {name: value_dimension(table) for name, table in tables.items()}
+    return [
+        *judgements,
+        criteria.judged(
+            "wong/figure-4-vo",
+            {name: [Asked("slope", e, low=0.0)] for name, e in values.items()},
+            "Accuracy at τ = .95 per unit of d_vo, at equal d_qk: "
+            f"{criteria.told(values.items())}.",
+            None,
+        ),
+    ]
 
 
 def draw(rows: Rows, figure: Any) -> None:
