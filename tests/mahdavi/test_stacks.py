@@ -94,51 +94,57 @@ def test_a_pair_of_tokens_multiplies() -> None:
 
 
 def built(E: Floats, queries: Floats, H: int, layers: int, eps: float) -> tuple[Floats, Floats]:
-    """The limit of step 4 at random parameters, and the outputs of the stack with its weights."""
+    """The limit of step 5 at random parameters, and the outputs of the stack with its weights."""
     random = np.random.default_rng(7)
     n, d = E.shape
-    u = np.ones(d) / d + random.normal(0, 0.05, d)
-    x, xi = queries @ u, E @ u  # which never change
+    c, shift = np.ones(d) / d**0.5, 4.0
+    u = c + random.normal(0, 0.05, d)
+    x = (queries + shift * c) @ u
     assert (x > 0).all()
+    assert (queries @ u < 0).any()
+    moved = E + shift * c
     q = random.normal(0, 1, n)
-    q -= (q @ xi) / (xi @ xi) * xi
-    v = E.T @ q if d == n else random.normal(0, 1, d)
+    q -= (q @ (moved @ u)) / ((moved @ u) @ (moved @ u)) * (moved @ u)
+    v = moved.T @ q if d == n else random.normal(0, 1, d)
     v = v - (v @ u) / (u @ u) * u
     a = np.array([0.0, 0.0, *(1.0 + np.arange(n - 2))])
-    alpha = float(random.normal())
-    p = np.array(random.normal(0, 1, n))
+    alpha, p = float(random.normal()), np.array(random.normal(0, 1, n))
     p[1] = p[0]
 
-    f, now, made = np.zeros(len(x)), E.copy(), []
-    for _ in range(layers - 1):
-        heads = random.normal(0, 1, (H, n))
-        values = random.normal(0, 1, (H, n))
+    f, now, made = np.zeros(len(x)), E, []
+    for layer in range(layers - 1):
+        inverse, values = np.linalg.pinv(now), random.normal(0, 1, (H, n))
+        scores = [np.outer(inverse @ random.normal(0, 1, n), u) for _ in range(H)]
+        if not layer:  # the first layer may see more of the queries
+            scores = [random.normal(0, 1, (d, 2)) @ random.normal(0, 1, (2, d)) for _ in range(H)]
+        state = queries if not layer else queries + shift * c + np.outer(f, v)
         if d == n:  # the constant that keeps q · ρ = 0
-            values[0] -= (q @ _added(heads, values, xi)) / q.sum()
-        inverse = np.linalg.pinv(now)
-        made.append([
-            (np.outer(inverse @ b, u), np.outer(inverse @ g, v))
-            for b, g in zip(heads, values, strict=True)
-        ])  # fmt: skip
-        f += _added(heads, values, x)
-        now = now + np.outer(_added(heads, values, xi), v)
-    heads, values = random.normal(0, 1, (2, H - 1, n))
+            values[0] -= (q @ _added(now, scores, values, now)) / q.sum()
+        maps = [np.outer(inverse @ g, v) for g in values]
+        if not layer:
+            maps[0] = maps[0] + np.outer(inverse @ np.full(n, shift), c)
+        made.append(list(zip(scores, maps, strict=True)))
+        f = f + _added(now, scores, values, state)
+        rows = _added(now, scores, values, now)
+        now = (moved if not layer else now) + np.outer(rows, v)
+    inverse, values = np.linalg.pinv(now), random.normal(0, 1, (H - 1, n))
+    scores = [np.outer(inverse @ random.normal(0, 1, n), u) for _ in range(H - 1)]
+    final = queries + shift * c + np.outer(f, v)
     theta = np.array([softmax(a * y) for y in x])
-    s = queries @ v / (v @ v) + alpha * x + f
-    limit = theta[:, 0] * s + theta @ p + _added(heads, values, x)
+    s = (queries + shift * c) @ v / (v @ v) + alpha * x + f
+    limit = theta[:, 0] * s + theta @ p + _added(now, scores, values, final)
 
-    inverse = np.linalg.pinv(now)
     sign = np.array([1.0, -1.0, *np.zeros(n - 2)])
     first = np.outer(inverse @ a, u) + eps / 2 * np.outer(inverse @ sign, v / (v @ v) + alpha * u)
     last = [(first, inverse @ (p + sign / eps))]
-    last += [(np.outer(inverse @ b, u), inverse @ g) for b, g in zip(heads, values, strict=True)]
+    last += [(M, inverse @ g) for M, g in zip(scores, values, strict=True)]
     return limit, stack(E, queries, made, last)
 
 
-def _added(heads: Floats, values: Floats, x: Floats) -> Floats:
-    """What the heads of a layer add along v at the coordinates x."""
-    added = [sum(g @ softmax(b * y) for b, g in zip(heads, values, strict=True)) for y in x]
-    return np.array(added, dtype=np.float64)
+def _added(E: Floats, scores: list[Floats], values: Floats, at: Floats) -> Floats:
+    """What heads with these scores and values add along v to some vectors."""
+    heads = list(zip(scores, values, strict=True))
+    return np.array([sum(g @ softmax(E @ M @ y) for M, g in heads) for y in at], dtype=np.float64)
 
 
 @pytest.mark.parametrize("more", [0, 2])
@@ -147,11 +153,42 @@ def test_a_stack_gives_what_the_limit_says(n: int, H: int, layers: int, more: in
     """By the definition of a stack, with the weights of the proof; the error falls with ε²."""
     random = np.random.default_rng(1 + n + H + layers + more)
     T, d = layers * H * (n - 1) + 1, n + more
-    E = random.normal(0, 1, (n, d))
-    queries = np.linspace(0.5, 3, T)[:, None] + random.normal(0, 0.1, (T, d))
+    E, queries = random.normal(0, 1, (n, d)), random.normal(0, 0.5, (T, d))
+    queries[-1] = -np.ones(d)  # so that they lie on both sides
     errors = []
     for eps in (1e-2, 1e-3):
         limit, outputs = built(E, queries, H, layers, eps)
         errors.append(float(np.abs(outputs - limit).max()))
     assert errors[0] < 0.1
     assert errors[1] < errors[0] / 50
+
+
+@given(st.integers(2, 4), st.integers(0, 6), st.booleans(), generators)
+def test_heads_of_the_first_layer_add_their_dimension(
+    n: int, size: int, shifted: bool, draw: Random
+) -> None:
+    """The limit of step 9, exactly: attention on S by powers of two, one token elsewhere.
+
+    Modulo any V it adds min(n - 1, T - dim V), for some z with one of them large.
+    """
+    T = 7
+    V = [[fmpq(draw.randint(-3, 3)) for _ in range(T)] for _ in range(size)]
+    V += [[fmpq(1)] * T] if shifted else []
+    dimension = fmpq_mat(V).rank() if V else 0
+    m = min(n - 1, T - dimension)
+    units = [[fmpq(int(t == s)) for t in range(T)] for s in range(T)]
+    S: list[int] = []
+    for t in range(T):
+        if len(S) < m and fmpq_mat([*V, *(units[s] for s in [*S, t])]).rank() > dimension + len(S):
+            S.append(t)
+    token = [draw.randrange(2) for _ in range(T)]  # what an example outside of S attends to
+    best = 0
+    for large in range(-1, m):
+        z = [60 if k == large else 3 * k + 2 for k in range(m)]
+        rows = [[fmpq(int(j == token[t])) for j in range(n)] for t in range(T)]
+        for t, y in zip(S, z, strict=True):
+            powers = [fmpq(1, 2 ** (j * y)) for j in range(n)]
+            rows[t] = [p / sum(powers, fmpq(0)) for p in powers]
+        columns = [[row[j] for row in rows] for j in range(1, m + 1)]
+        best = max(best, fmpq_mat([*V, *columns]).rank() if V or m else 0)
+    assert best == dimension + m
