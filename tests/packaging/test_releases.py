@@ -86,6 +86,16 @@ def test_archives_depend_on_their_files_alone(release: ModuleType, tmp_path: Pat
     assert (tmp_path / "first" / "site.tar.gz").read_bytes() != made[0]
 
 
+def test_the_source_distribution_is_the_whole_project() -> None:
+    """Its Makefile finds what it names: the README's commands work where it is unpacked."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    targets = project["tool"]["hatch"]["build"]["targets"]
+    held = {place.removeprefix("/") for place in targets["sdist"]["include"]}
+    imported = {"benchmarks", "packaging", "conftest.py"}  # by the tests, and read by pytest
+    assert held >= imported | {"tests", "docs", "Makefile", "constraints.txt", "CHANGELOG.md"}
+    assert all((ROOT / name).exists() for name in held)
+
+
 def test_every_dependency_has_a_lower_bound() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
     bounds = script("lowest").lowest(project, [*project["optional-dependencies"]])

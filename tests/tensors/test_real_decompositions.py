@@ -273,6 +273,18 @@ def test_too_many_equations_are_refused() -> None:
         check(certificate)
 
 
+def test_there_are_as_many_equations_as_free_entries() -> None:
+    certificate = copy.deepcopy(path().certificate())
+    ball = certificate["ball"]
+    entries = sum(map(len, ball["centre"][0])) * len(ball["centre"])
+    one_more = [*ball["free"], min(set(range(entries)) - set(ball["free"]))]
+    for free, sentence in ((one_more, "there are more than"), (list(range(entries)), "there are ")):
+        verdict = check(certificate | {"ball": ball | {"free": free}})
+        assert not verdict.holds
+        assert sentence in verdict.steps[-1]
+        assert f"equations for {len(free)} free entries" in verdict.steps[-1]
+
+
 def test_a_border_has_no_ball(accepted: Accepted) -> None:
     """W has rank 3; two terms come close to it, and no ball around them passes."""
     w = of_table(["01", ".0"])
