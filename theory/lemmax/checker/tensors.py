@@ -70,7 +70,7 @@ def turned(T: Cube[Entry], mode: int) -> Cube[Entry]:
     return [[[row[k] for row in part] for part in T] for k in range(len(T[0][0]))]
 
 
-def turned_back(slices: Integral, mode: int) -> Integral:
+def turned_back(slices: Cube[Entry], mode: int) -> Cube[Entry]:
     """The tensor with these slices: the exchange of two modes has order two, the cycle three."""
     once = turned(slices, mode)
     return turned(once, mode) if mode == 2 else once

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..arithmetic import Table, bits_of, multiplied, rank_mod
+from ..arithmetic import Table, bits_of, dot, multiplied, rank_mod
 from ..limits import keep, refuse, spend
 from ..reading import exactly, fields, items, prime, wholes
 from ..tensors import Bound, Integral, length_of, restricted, sizes, turned, two_modes
@@ -43,10 +43,7 @@ def shrunk(
     long = bits_of(row for part in images for row in part) + bits_of(functionals)
     spend("The values", len(basis) * (count + 1) * (len(functionals[0]) + len(alpha)), long, long)
     keep("The values", len(basis) * count, long)
-    values = [
-        [sum(h * x for h, x in zip(form, row, strict=True)) for row in part for form in functionals]
-        for part in images
-    ]
+    values = [[dot(form, row) for row in part for form in functionals] for part in images]
     kept = multiplied(Table(alpha), Table(values)) if alpha else []
     if any(map(any, kept)) or (alpha and rank_mod(alpha, p) < len(alpha)):
         return None
@@ -77,9 +74,7 @@ def by_joint(step: Mapping[str, Any], T: Integral, field: str, where: str) -> Bo
     spend("The spaces", 4 * (len(U) + len(V) + len(last)) * a * b * c, length_of(X), 64)
     over_u, over_v = contracted(X, U, 0), contracted(X, V, 1)
     left = (row for part in (*over_u, *over_v) for row in part)
-    killed = not any(
-        sum(h * x for h, x in zip(form, row, strict=True)) for row in left for form in last
-    )
+    killed = not any(dot(form, row) for row in left for form in last)
     if not killed or rank_mod(U, p) < len(U) or rank_mod(V, p) < len(V):
         return -1, T, "the spaces are dependent, or a functional does not vanish on their products"
     for i, value in enumerate(items(step["levels"], f"{where}.levels")):
@@ -87,9 +82,7 @@ def by_joint(step: Mapping[str, Any], T: Integral, field: str, where: str) -> Bo
         level = fields(value, at, "functionals first second")
         forms = rows_of(level["functionals"], at, c)
         products = [row for part in contracted(over_u, V, 1) for row in part] if U and V else []
-        if not forms or any(
-            sum(h * x for h, x in zip(f, row, strict=True)) for row in products for f in forms
-        ):
+        if not forms or any(dot(form, row) for row in products for form in forms):
             return -1, T, "a functional does not vanish on the products of the spaces"
         first = shrunk(level["first"], U, over_u, forms, p, at)
         second = shrunk(level["second"], V, over_v, forms, p, at)

@@ -5,7 +5,6 @@ true or as false.
 """
 
 import math
-import operator
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
@@ -160,10 +159,6 @@ def greatest(*values: Real) -> Real:
     return negative(least(*map(negative, values)))
 
 
-_UNORDERED: dict[Callable[[Any, Any], bool], bool] = {operator.eq: True, operator.ne: False}
-_SWAPPED = {operator.gt: operator.lt, operator.ge: operator.le}
-
-
 def holds(relation: Callable[[Any, Any], bool], x: Real, y: Real) -> bool | None:
     """Whether x relation y; None: the bounds do not tell."""
     if isinstance(x, Fraction) and isinstance(y, Fraction):
@@ -171,20 +166,15 @@ def holds(relation: Callable[[Any, Any], bool], x: Real, y: Real) -> bool | None
     if not isinstance(x, Interval) and not isinstance(y, Interval):
         gap = total(x, negative(y))
         return relation(gap.sign() if isinstance(gap, Logarithm) else gap, 0)
-    if relation in _SWAPPED:
-        return holds(_SWAPPED[relation], y, x)
     a, b = interval(x), interval(y)
-    below = a.high is not None and b.low is not None and a.high < b.low
-    above = a.low is not None and b.high is not None and a.low > b.high
-    if relation in _UNORDERED:
-        equal = a.low is not None and a.low == a.high == b.low == b.high
-        known = equal if below or above or equal else None
-        return known if known is None else known is _UNORDERED[relation]
-    if relation is operator.lt:
-        never = a.low is not None and b.high is not None and a.low >= b.high
-        return True if below else False if never else None
-    always = a.high is not None and b.low is not None and a.high <= b.low
-    return True if always else False if above else None
+    least, most = compared(a.low, b.high, -1), compared(a.high, b.low, 1)
+    answers = {relation(sign, 0) for sign in range(least, most + 1)}  # for each sign of x - y
+    return answers.pop() if len(answers) == 1 else None
+
+
+def compared(s: Bound, t: Bound, open_end: int) -> int:
+    """The sign of s - t, or that of the side that is not bounded."""
+    return open_end if s is None or t is None else (s > t) - (s < t)
 
 
 def neither(p: bool | None) -> bool | None:

@@ -13,7 +13,7 @@ from ..language.reals import Interval, Real, collapsed
 from ..language.sorts import Field
 from ..limits import foresee, keep, refuse, released, spend
 from ..reading import Integers, Matrix, Tensor
-from ..tensors import flattening, sizes, turned
+from ..tensors import flattening, sizes, turned, turned_back
 from .matrices import argmax, as_index, plus, scale, stack, threshold, whole
 
 _TREE = 40  # slices of a mode, of which all differences are looked at
@@ -166,10 +166,7 @@ def without(T: Tensor, mode: Fraction, i: Fraction) -> Tensor:
 
 def from_slices(slices: Sequence[Matrix], mode: int) -> Tensor:
     """The tensor that has these slices in a mode."""
-    if mode == 0:
-        return Tensor(slices)
-    once = Tensor(slices_of(Tensor(slices), mode))
-    return once if mode == 1 else Tensor(slices_of(once, mode))
+    return Tensor(Matrix(map(tuple, part)) for part in turned_back(slices, mode))
 
 
 def integer_range(n: Fraction) -> Integers:

@@ -10,6 +10,7 @@ from ..language.sorts import Associations, AttentionOnly, Sequences
 from ..limits import Undecided, refuse, released, spend
 from ..reading import Matrix
 from ..transformers import Transformer
+from .layers import head_parameters
 from .matrices import whole
 
 
@@ -89,9 +90,8 @@ def d_h(T: AttentionOnly) -> int:
 
 def parameters(T: AttentionOnly) -> int:
     """The entries of e, pos, W_U and of all W_Q, W_K, W_V, W_O."""
-    d, L = len(T.layer.W_E[0]), T.layer
-    heads = sum(2 * d * (len(head.W_K) + len(head.W_O)) for head in L.heads)
-    return d * (len(T.pos) + 2 * len(L.tokens)) + heads
+    L = T.layer
+    return len(L.W_E[0]) * (len(T.pos) + 2 * len(L.tokens)) + head_parameters(L)
 
 
 def least_value_rank(T: AttentionOnly) -> int:
