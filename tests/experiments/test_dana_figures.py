@@ -259,7 +259,7 @@ def test_the_recipe_of_the_text_counts_as_a_setting(text: float, verdict: str) -
         if isinstance(job.config, Dana)
     ]
     rows[appendix.HEADS.name] = some
-    line, faster = fig1.judge_heads(rows)
+    line, faster, _ = fig1.judge_heads(rows)
     assert line.verdict == "reproduced"
     assert "dana-text, d_h = 10" in line.sentence
     assert faster.verdict == verdict
