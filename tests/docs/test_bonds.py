@@ -62,7 +62,7 @@ def test_an_open_claim_says_why_and_what_does_not_decide_it(site: Site) -> None:
     }
     entry = site.entries["mahdavi/open-question-3"]
     text = claim_page(site, entry | {"evidence": [item]})
-    assert "**Why it is open.** Neither a proof nor a counterexample is known" in text
+    assert "**Why it is open.** Proved for one shared context" in text
     assert "### Empirical, does not decide" in text
     assert "a share near to one half" in text
     assert "supports" not in text
