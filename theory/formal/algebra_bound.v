@@ -1,15 +1,15 @@
-(* claim: lemmax/algebra-bound@a5c9dcc9423c416b (parts of degree two counted with a row, not with one),
-     by algebra_bound, nilpotent_ideal, local_algebra.
+(* claim: lemmax/algebra-bound@a5c9dcc9423c416b, by algebra_bound, algebra_bound_tensor,
+     nilpotent_ideal, local_algebra.
    control: algebra_bound_attained.
    Let A be an associative algebra with unit, of finite dimension over any field, and
-   let A modulo a nilpotent ideal be a product of algebras of k_i x k_i matrices over
-   division algebras D_i. Then rank(A) >= 2 dim A - sum_i mu_i with mu_i = 1 if
-   k_i = 1 and mu_i = k_i dim D_i, the dimension of a simple module, otherwise.
-   The product is given by maps p_i from A to its factors that are, together, onto,
-   and whose common kernel is nilpotent. *)
+   let A modulo a nilpotent ideal N be the product of the algebras of k_i x k_i
+   matrices over division algebras D_i. Then rank(A) >= 2 dim A - sum_i mu_i with
+   mu_i = 1 if k_i <= 2, and mu_i = k_i dim D_i, the dimension of a simple module,
+   otherwise. A / N is given by the maps p_i from A to its factors: together they
+   are onto, and their common kernel is N. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From lemmax Require Import two_families tensor bilinear minimal_sets joint_substitution algebras.
-From lemmax Require Import factors.
+From lemmax Require Import factors degree_two.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -17,7 +17,7 @@ Import GRing.Theory.
 Local Open Scope ring_scope.
 
 (* what matrices of degree k over a division algebra of dimension d take away *)
-Definition lost (k d : nat) := (if k == 1 then 1 else k * d)%N.
+Definition lost (k d : nat) := (if k <= 2 then 1 else k * d)%N.
 
 Lemma matrices_of_one (F : fieldType) (D S : vectType F) (mulD : D -> D -> D) (oneD : D)
     (mul : S -> S -> S) (one : S) : algebra mulD oneD -> division mulD oneD ->
@@ -42,11 +42,16 @@ Qed.
 Lemma saves_lost (F : fieldType) (D S : vectType F) (mulD : D -> D -> D) (oneD : D)
     (mul : S -> S -> S) (one : S) (k : nat) : (0 < k)%N ->
   algebra mulD oneD -> division mulD oneD -> algebra mul one ->
-  matrices_over mulD oneD k mul one -> saves mul (lost k (\dim {:D})).
+  matrices_over mulD oneD k mul one -> saves mul (lost k (Vector.dim D)).
 Proof.
-rewrite /lost; have [-> _|k1 k0] := eqVneq k 1%N.
-  by move=> algD div alg mat; apply: (saves_division alg); apply: matrices_of_one mat.
-by move=> algD _ alg mat; apply: (saves_matrices alg k0 algD mat).
+move=> k0 algD div alg mat; rewrite /lost; have [k2|_] := leqP k 2; last first.
+  by rewrite -dimvf; apply: (saves_matrices alg k0 algD mat).
+case: k k0 k2 mat => [|[|[|k]]] // _ _ mat.
+  by apply: (saves_division alg); apply: matrices_of_one mat.
+apply: (saves_degree_two alg (matrices_degree_two algD div alg mat)).
+have [ent [lin _ _ _ ent1]] := mat; case: div => [one0 _].
+apply: contraNneq one0 => e; have := ent1 ord0 ord0; rewrite eqxx e => <-.
+by apply/eqP; exact: (linear0 (Linear (lin ord0 ord0))).
 Qed.
 
 Theorem algebra_bound (F : fieldType) (A : vectType F) (mul : A -> A -> A) (one : A)
@@ -59,12 +64,32 @@ Theorem algebra_bound (F : fieldType) (A : vectType F) (mul : A -> A -> A) (one 
   (forall i, (0 < k i)%N /\ matrices_over (mulD i) (oneD i) (k i) (mulS i) (oneS i)) ->
   (forall i, homomorphism mul (mulS i) (p i)) -> onto_product p ->
   nilpotent mul (kernel_of p setT) ->
-  bilinear_rank_le mul r -> (2 * \dim {:A} <= r + \sum_i lost (k i) (\dim {:D i}))%N.
+  bilinear_rank_le mul r ->
+  (2 * Vector.dim A <= r + \sum_i lost (k i) (Vector.dim (D i)))%N.
 Proof.
-move=> alg algD algS mat hom onto nil.
+move=> alg algD algS mat hom onto nil; rewrite -dimvf.
 apply: (product_of_factors (p := p) alg) => // i; first by case: (algS i).
 have [[aD dD] [k0 mi]] := (algD i, mat i).
 exact: (saves_lost k0 aD dD (algS i) mi).
+Qed.
+
+(* in terms of the rank of the tensor of the product, in any basis *)
+Corollary algebra_bound_tensor (F : fieldType) (A : vectType F) (mul : A -> A -> A) (one : A)
+    (T : finType) (S : T -> vectType F) (mulS : forall i, S i -> S i -> S i)
+    (oneS : forall i, S i) (D : T -> vectType F) (mulD : forall i, D i -> D i -> D i)
+    (oneD : forall i, D i) (k : T -> nat) (p : forall i, 'Hom(A, S i)) (r : nat) :
+  algebra mul one ->
+  (forall i, algebra (mulD i) (oneD i) /\ division (mulD i) (oneD i)) ->
+  (forall i, algebra (mulS i) (oneS i)) ->
+  (forall i, (0 < k i)%N /\ matrices_over (mulD i) (oneD i) (k i) (mulS i) (oneS i)) ->
+  (forall i, homomorphism mul (mulS i) (p i)) -> onto_product p ->
+  nilpotent mul (kernel_of p setT) ->
+  rank_is (coordinates mul) r ->
+  (2 * Vector.dim A <= r + \sum_i lost (k i) (Vector.dim (D i)))%N.
+Proof.
+move=> alg algD algS mat hom onto nil [rk _]; have [bil _ _ _] := alg.
+apply: (algebra_bound alg algD algS mat hom onto nil).
+exact: (proj2 (rank_of_coordinates bil r)).
 Qed.
 
 (* a nilpotent ideal, the kernel of a homomorphism, takes twice its dimension *)
@@ -98,9 +123,9 @@ Theorem local_algebra (F : fieldType) (A D : vectType F) (mul : A -> A -> A) (on
     (mulD : D -> D -> D) (oneD : D) (p : 'Hom(A, D)) (r : nat) :
   algebra mul one -> algebra mulD oneD -> division mulD oneD ->
   homomorphism mul mulD p -> limg p = fullv -> nilpotent mul (lker p) ->
-  bilinear_rank_le mul r -> (2 * \dim {:A} <= r + 1)%N.
+  bilinear_rank_le mul r -> (2 * Vector.dim A <= r + 1)%N.
 Proof.
-move=> alg algD div hom ip nil rk.
+move=> alg algD div hom ip nil rk; rewrite -dimvf.
 have := @product_of_factors F unit_finType A mul one (fun=> D) (fun=> mulD) (fun=> p)
   (fun=> 1%N) r.
 rewrite big_const card_unit /= addn0; apply=> //.
@@ -117,14 +142,14 @@ Qed.
 Theorem algebra_bound_attained (F : fieldType) (n : nat) :
   let A := matrix_vectType F 1 n in
   let mul : A -> A -> A := fun x y => \row_i (x 0 i * y 0 i) in
-  bilinear_rank_is mul n /\ (2 * \dim {:A} = n + \sum_(i < n) lost 1 1)%N.
+  bilinear_rank_is mul n /\ (2 * Vector.dim A = n + \sum_(i < n) lost 1 1)%N.
 Proof.
 move=> A mul.
 have coord1 (x : A) : x = \sum_i x 0 i *: (delta_mx 0 i : A) by rewrite {1}[x]row_sum_delta.
 have formP i : linear (fun x : A => x 0 i : regular_vectType F) by move=> c x y; rewrite !mxE.
 pose form i := linfun (Linear (formP i)).
 have formE i x : form i x = x 0 i by rewrite lfunE.
-have le r : bilinear_rank_le mul r -> (2 * \dim {:A} <= r + \sum_(i < n) lost 1 1)%N.
+have le r : bilinear_rank_le mul r -> (2 * Vector.dim A <= r + \sum_(i < n) lost 1 1)%N.
   pose D := regular_vectType F; pose mulD : D -> D -> D := fun x y => x * y.
   have algD : algebra mulD 1.
     split; [|by move=> x y z; rewrite /mulD mulrA|exact: mul1r|exact: mulr1].
@@ -139,10 +164,9 @@ have le r : bilinear_rank_le mul r -> (2 * \dim {:A} <= r + \sum_(i < n) lost 1 
     - by move=> x; apply/rowP => i; rewrite !mxE mulr1.
     split=> z c x y; apply/rowP => i; rewrite !mxE; first by rewrite mulrDl mulrA.
     by rewrite mulrDr mulrCA.
-  have dD : \dim {:D} = 1%N by rewrite dimvf.
   have := @algebra_bound F A mul (const_mx 1) (ordinal_finType n) (fun=> D) (fun=> mulD)
     (fun=> 1) (fun=> D) (fun=> mulD) (fun=> 1) (fun=> 1%N) form r.
-  rewrite dD; apply=> // [_|i|i s|].
+  apply=> // [_|i|i s|].
   - split=> //; exists (fun x _ _ => x); split=> //.
     + by move=> M; exists (M 0 0) => i j; rewrite !ord1.
     + by move=> x /(_ 0 0).
@@ -154,7 +178,7 @@ have le r : bilinear_rank_le mul r -> (2 * \dim {:A} <= r + \sum_(i < n) lost 1 
   - exists 0%N; apply/vspaceP => x; rewrite memv0; apply/kernelP/eqP => [x0|-> i _].
       by apply/rowP => i; rewrite mxE -formE x0 ?inE.
     by rewrite linear0.
-have dA : \dim {:A} = n by rewrite dimvf /Vector.dim /= mul1n.
+have dA : Vector.dim A = n by rewrite /Vector.dim /= mul1n.
 have sum1 : (\sum_(i < n) lost 1 1 = n)%N by rewrite sum1_card card_ord.
 split; last by rewrite dA sum1 mul2n addnn.
 split.
@@ -164,6 +188,7 @@ by move=> s /le; rewrite dA sum1 mul2n -addnn leq_add2r.
 Qed.
 
 Print Assumptions algebra_bound.
+Print Assumptions algebra_bound_tensor.
 Print Assumptions nilpotent_ideal.
 Print Assumptions local_algebra.
 Print Assumptions algebra_bound_attained.

@@ -68,24 +68,29 @@ case: ifP => _; last by rewrite subnn.
 by move: eT; case: (q) q0 => // q' _ /= ?; arith.
 Qed.
 
+(* all forms together have no common zero but zero *)
+Lemma no_zeros_left : zeros f fullv setT = 0%VS.
+Proof.
+have [_ _ _ unitr] := alg; apply/vspaceP => u; rewrite memv0; apply/zerosP/eqP => [[_ u0]|->].
+  by rewrite -[u]unitr mulE big1 // => j _; rewrite u0 ?inE // mul0r scale0r.
+by split=> [|j _]; rewrite ?mem0v ?linear0.
+Qed.
+
+Lemma no_zeros_right : zeros g fullv setT = 0%VS.
+Proof.
+have [_ _ unitl _] := alg; apply/vspaceP => u; rewrite memv0; apply/zerosP/eqP => [[_ u0]|->].
+  by rewrite -[u]unitl mulE big1 // => j _; rewrite u0 ?inE // mulr0 scale0r.
+by split=> [|j _]; rewrite ?mem0v ?linear0.
+Qed.
+
 (* one product is lost if every minimal set is as large as this *)
 Lemma saves_one : one != 0 ->
   (forall T, minimal f g fullv fullv 0 T -> left T = fullv \/ right T = fullv) ->
   forall T, ~~ excess 1 T.
 Proof.
-have [bil _ unitl unitr] := alg; move=> one0 full T0; apply/negP => /minimal_exists [T minT _].
-have [eT _] := minT.
-have [T_empty|[i iT]] := set_0Vmem T.
-  move: eT; rewrite T_empty /minimal_sets.excess setC0.
-  have -> : zeros f fullv setT = 0%VS.
-    apply/vspaceP => u; rewrite memv0; apply/zerosP/eqP => [[_ u0]|->].
-      by rewrite -[u]unitr mulE big1 // => j _; rewrite u0 ?inE // mul0r scale0r.
-    by split=> [|j _]; rewrite ?mem0v ?linear0.
-  have -> : zeros g fullv setT = 0%VS.
-    apply/vspaceP => u; rewrite memv0; apply/zerosP/eqP => [[_ u0]|->].
-      by rewrite -[u]unitl mulE big1 // => j _; rewrite u0 ?inE // mulr0 scale0r.
-    by split=> [|j _]; rewrite ?mem0v ?linear0.
-  by rewrite dimv0.
+move=> one0 full T0; apply/negP => /minimal_exists [T minT _].
+have [eT _] := minT; have [T_empty|[i iT]] := set_0Vmem T.
+  by move: eT; rewrite T_empty /minimal_sets.excess setC0 no_zeros_left no_zeros_right !dimv0.
 have iset : [set i] \subset T by rewrite sub1set.
 have i0 : [set i] != set0 by apply/set0Pn; exists i; rewrite inE.
 have ranks := minimal_ranks minT iset i0.
