@@ -280,6 +280,33 @@ def table(results: Path) -> str:
     return "\n".join(rows)
 
 
+def said(results: Path) -> str:
+    """The record in sentences, and how much of it is of the checker's sources as they are."""
+    every = recorded(results)
+    now = digest()
+
+    def told(parts: list[dict[str, Any]]) -> tuple[int, int, int, int]:
+        outcomes: Counter[str] = Counter()
+        for part in parts:
+            outcomes.update(part["outcomes"])
+        held = sum(n for what, n in outcomes.items() if "holds" in what)
+        unjudged = sum(n for what, n in outcomes.items() if "unjudged" in what)
+        faults = sum(len(part["faults"]) for part in parts)
+        return sum(outcomes.values()), held, unjudged, faults
+
+    count, held, unjudged, faults = told(every)
+    present, held_now, unjudged_now, faults_now = told([p for p in every if p["checker"] == now])
+    slowest, largest = (max(part[name] for part in every) for name in ("seconds", "megabytes"))
+    return (
+        f"{count:,} certificates were attacked and {held:,} of them accepted: "
+        f"{held - unjudged - faults:,} are true by a second judge or by how they were made, and "
+        f"{unjudged:,} no judge could decide. False acceptances, tracebacks and other faults: "
+        f"{faults}. The slowest took {slowest} seconds and the largest {largest} megabytes. By the "
+        f"checker as it is now: {present:,}, of which {held_now:,} accepted, {unjudged_now:,} not "
+        f"judged, {faults_now} faults."
+    )
+
+
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seed", type=int, default=1)

@@ -62,6 +62,11 @@ def test_a_run_goes_on_where_it_was(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         .splitlines()[-1]
         .startswith(f"| all | {2 * len(campaign.CAMPAIGN) - 1} |")
     )
+    count = f"{2 * len(campaign.CAMPAIGN) - 1}"
+    assert campaign.said(results).startswith(f"{count} certificates were attacked")
+    assert f"By the checker as it is now: {count}, of which" in campaign.said(results)
+    monkeypatch.setattr(campaign, "digest", lambda: "of other sources")
+    assert "By the checker as it is now: 0, of which 0 accepted" in campaign.said(results)
     monkeypatch.undo()
     monkeypatch.setitem(attack_checker.JUDGES, "witness", lambda _: False)
     monkeypatch.setitem(attack_checker.JUDGES, "refutation", lambda _: False)
