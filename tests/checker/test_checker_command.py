@@ -355,21 +355,37 @@ def test_what_only_informs(
     assert "rank(matrix)                                the rank over Q" in lines
 
 
+TRUE = {
+    "format": "lemmax-certificate",
+    "version": 2,
+    "kind": "witness",
+    "claim": "example/even",
+    "statement": "given x: integer; conclude even(x)",
+    "instance": {"x": "2"},
+}
+
+
+def test_the_end_of_options_is_refused_in_a_sentence_where_it_is_a_file(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    write(Path("good.json"), TRUE)
+    assert main(["--", "good.json"]) == 0
+    write(Path("--"), TRUE)
+    assert main(["good.json"]) == 0
+    assert main(["./--", "good.json"]) == 0
+    with pytest.raises(SystemExit, match="2"):
+        main(["--", "good.json"])
+    assert capsys.readouterr().err.endswith("error: -- is also a file here; write ./--\n")
+
+
 def test_what_is_printed_of_certificates(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    true = {
-        "format": "lemmax-certificate",
-        "version": 2,
-        "kind": "witness",
-        "claim": "example/even",
-        "statement": "given x: integer; conclude even(x)",
-        "instance": {"x": "2"},
-    }
-    write(Path("true.json"), true)
-    write(Path("false.json"), true | {"instance": {"x": "3"}})
-    write(Path("none.json"), true | {"version": 1})
+    write(Path("true.json"), TRUE)
+    write(Path("false.json"), TRUE | {"instance": {"x": "3"}})
+    write(Path("none.json"), TRUE | {"version": 1})
     claim = "claim example/even: given x: integer; conclude even(x)"
     assert main(["true.json"]) == 0
     assert capsys.readouterr().out == (

@@ -357,3 +357,23 @@ def test_bounds_that_cross_are_no_bounds() -> None:
     assert Interval(Fraction(2), Fraction(2)) == Interval(Fraction(2), Fraction(2))
     with pytest.raises(NotACertificate, match="contradict"):
         Interval(Fraction(3), Fraction(2))
+
+
+def test_claims_files_have_a_size_and_keys_have_few_parts(tmp_path: Path) -> None:
+    """Reading a key takes the square of its parts, whether it is one key or many."""
+    path = tmp_path / "claims.toml"
+    claim = f'[[claim]]\nid = "a/b"\nformal = "{ARGMAX}"\n'
+    for rest, fine in {
+        "# " + "." * 4_472: True,
+        "# " + "." * 4_473: False,
+        "# " + "." * 3_162 + "\n# " + "." * 3_162: True,
+        "# " + "." * 3_163 + "\n# " + "." * 3_163: False,
+        "#" * (4_000_000 - len(claim)): True,
+        "#" * (4_000_001 - len(claim)): False,
+    }.items():
+        path.write_text(claim + rest, encoding="utf-8")
+        if fine:
+            assert formal_statements([path]) == {"a/b": ARGMAX}
+        else:
+            with pytest.raises(NotACertificate, match=r"too many parts|larger than 4000000 bytes"):
+                formal_statements([path])

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from ..arithmetic import Table, bits_of, cleared, dot, height, rank_mod
+from ..arithmetic import Table, bits_of, cleared, height, rank_mod
 from ..limits import keep, refuse, spend
 from ..polynomials import Polynomial, monic, multiply, power_sums, roots_of
 from ..reading import fields, indices, integer, items, numbers, prime, wholes
@@ -116,15 +116,17 @@ def by_radical(step: Mapping[str, Any], T: Integral, field: str, where: str) -> 
     spend("The radical", 4 * len(N) * n * n * (len(rows) + 1), long, long)
 
     def killed(x: Vector) -> bool:
-        return not any(dot(row, x) for row in rows)
+        return not any(sum(a * b for a, b in zip(row, x, strict=True)) for row in rows)
 
-    if not (
-        rank_mod(N, p) == len(N)
-        and rank_mod(rows, p) == len(rows)
-        and all(map(killed, N))
-        and all(killed(A.times(x, e)) and killed(A.times(e, x)) for x in N for e in A.basis())
-        and not any(dot(x, row) for x in N for row in form)
-    ):
+    holds = rank_mod(N, p) == len(N) and rank_mod(rows, p) == len(rows)
+    holds = holds and all(map(killed, N))
+    holds = holds and all(
+        killed(A.times(x, e)) and killed(A.times(e, x)) for x in N for e in A.basis()
+    )
+    holds = holds and not any(
+        sum(a * b for a, b in zip(x, row, strict=True)) for x in N for row in form
+    )
+    if not holds:
         return -1, T, "the kernel of the map is not a nilpotent ideal"
     rest = mapped(step["map"], restricted([kept, kept, []], T, where), 2, f"{where}.map")
     return 2 * len(N), rest, f"R >= 2·{len(N)} + R modulo a nilpotent ideal"
@@ -268,7 +270,8 @@ def by_algebra(step: Mapping[str, Any], T: Integral, field: str, where: str) -> 
     weights = [part.degree**2 for part in parts]
     wanted = [sum(w * s[k] for w, s in zip(weights, sums, strict=True)) for k in range(size)]
     traces = [Fraction(n)] + [
-        Fraction(dot(tau, power), shrunk**k) for k, power in enumerate(powers[:-1], 1)
+        Fraction(sum(t * x for t, x in zip(tau, power, strict=True)), shrunk**k)
+        for k, power in enumerate(powers[:-1], 1)
     ]
     spend("The commutators", n * n * n)
     keep("The commutators", n * n * n)
