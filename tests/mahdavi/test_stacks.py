@@ -93,6 +93,11 @@ def test_a_pair_of_tokens_multiplies() -> None:
     assert sympy.simplify(limit - sympy.exp(a * x) * s / (2 * sympy.exp(a * x) + rest)) == 0
 
 
+def inverted(E: Floats) -> Floats:
+    """A matrix that E takes to the identity."""
+    return np.asarray(np.linalg.pinv(E), dtype=np.float64)
+
+
 def built(E: Floats, queries: Floats, H: int, layers: int, eps: float) -> tuple[Floats, Floats]:
     """The limit of step 5 at random parameters, and the outputs of the stack with its weights."""
     random = np.random.default_rng(7)
@@ -113,7 +118,7 @@ def built(E: Floats, queries: Floats, H: int, layers: int, eps: float) -> tuple[
 
     f, now, made = np.zeros(len(x)), E, []
     for layer in range(layers - 1):
-        inverse, values = np.linalg.pinv(now), random.normal(0, 1, (H, n))
+        inverse, values = inverted(now), random.normal(0, 1, (H, n))
         scores = [np.outer(inverse @ random.normal(0, 1, n), u) for _ in range(H)]
         if not layer:  # the first layer may see more of the queries
             scores = [random.normal(0, 1, (d, 2)) @ random.normal(0, 1, (2, d)) for _ in range(H)]
@@ -127,7 +132,7 @@ def built(E: Floats, queries: Floats, H: int, layers: int, eps: float) -> tuple[
         f = f + _added(now, scores, values, state)
         rows = _added(now, scores, values, now)
         now = (moved if not layer else now) + np.outer(rows, v)
-    inverse, values = np.linalg.pinv(now), random.normal(0, 1, (H - 1, n))
+    inverse, values = inverted(now), random.normal(0, 1, (H - 1, n))
     scores = [np.outer(inverse @ random.normal(0, 1, n), u) for _ in range(H - 1)]
     final = queries + shift * c + np.outer(f, v)
     theta = np.array([softmax(a * y) for y in x])
