@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import itertools
 import json
+import math
 import random
 import struct
+from array import array as stored
 from fractions import Fraction
 from typing import Any
 
@@ -18,8 +20,10 @@ import pytest
 from lemmax.checker import NotACertificate, check, reading
 from lemmax.checker.bounds import spans
 from lemmax.checker.coded import arrays
+from lemmax.checker.kinds.float_memorization import tokens
 from lemmax.checker.language.sorts import Facts
 from lemmax.checker.limits import LIMITS
+from lemmax.checker.models.network import Arrays, Network
 from lemmax.checker.polynomials import multiply, roots_of
 from lemmax.checker.reading import Matrix, Tensor
 from lemmax.checker.words import databases, matrices, scalars, tensors
@@ -190,3 +194,46 @@ def test_screens_have_edges() -> None:
     for wrong in ([[deep]], 2**53, -(2**53), 0.5):
         with pytest.raises(NotACertificate):
             reading.screen(wrong)
+
+
+# --- names of tokens, and prompts ---------------------------------------------------------------
+
+
+def tokens_of(text: bytes, kind: str = "U8") -> arrays.Table:
+    return arrays.Table(kind, (len(text),), stored("B", text))
+
+
+def test_tokens_are_distinct_nonempty_strings() -> None:
+    tokens(tokens_of(b'["a", "b"]'), 2)
+    for text, why in {
+        b'["a"]': "a list of 2 names",
+        b'["a", "b", "c"]': "a list of 2 names",
+        b'{"a": 1, "b": 2}': "a list of 2 names",
+        b'"ab"': "a list of 2 names",
+        b'["a", 1]': "distinct nonempty strings",
+        b'["a", ""]': "distinct nonempty strings",
+        b'["a", "a"]': "distinct nonempty strings",
+        b'["a"': "a JSON list of strings",
+    }.items():
+        with pytest.raises(NotACertificate, match=f"^tokens must be {why}.$"):
+            tokens(tokens_of(text), 2)
+    with pytest.raises(NotACertificate, match="a list of 2 names"):
+        tokens(tokens_of(b'["a", "b"]', "I32"), 2)
+
+
+@pytest.mark.parametrize(("positions", "length"), [(1, 1), (1, 2), (2, 1), (2, 2), (2, 3)])
+def test_a_prompt_has_a_place_for_each_token(positions: int, length: int) -> None:
+    """In two dimensions, so that there are more entries than places."""
+    ones = {"W_E": (2, 2), "W_U": (2, 2), "W_pos": (positions, 2)}
+    given = {
+        name: arrays.Table("F32", shape, stored("I", [0x3F80_0000] * math.prod(shape)))
+        for name, shape in ones.items()
+    }
+    model = {"mask": "causal", "positions": "learned", "unembedding": "own", "steps": []}
+    net = Network(model, Arrays(given), 32)
+    if length <= positions:
+        assert net.prompts([[0] * length], "facts") == [[0] * length]
+        return
+    told = f"^facts have a prompt of {length} tokens, more than {positions} places.$"
+    with pytest.raises(NotACertificate, match=told):
+        net.prompts([[0] * length], "facts")

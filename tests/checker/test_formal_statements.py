@@ -363,11 +363,11 @@ def test_claims_files_have_a_size_and_keys_have_few_parts(tmp_path: Path) -> Non
     """Reading a key takes the square of its parts, whether it is one key or many."""
     path = tmp_path / "claims.toml"
     claim = f'[[claim]]\nid = "a/b"\nformal = "{ARGMAX}"\n'
+    squares = "".join(f"# {'.' * n}\n" for n in (4_472, 34, 7, 3, 1, 1))  # 20 million in all
     for rest, fine in {
-        "# " + "." * 4_472: True,
-        "# " + "." * 4_473: False,
-        "# " + "." * 3_162 + "\n# " + "." * 3_162: True,
-        "# " + "." * 3_163 + "\n# " + "." * 3_163: False,
+        squares: True,
+        squares + "# .\n": False,
+        "# " + " . " * 4_473: False,  # blanks may stand between the parts of a key
         "#" * (4_000_000 - len(claim)): True,
         "#" * (4_000_001 - len(claim)): False,
     }.items():

@@ -164,8 +164,7 @@ def holds(relation: Callable[[Any, Any], bool], x: Real, y: Real) -> bool | None
     if isinstance(x, Fraction) and isinstance(y, Fraction):
         return relation(x, y)
     if not isinstance(x, Interval) and not isinstance(y, Interval):
-        gap = total(x, negative(y))
-        return relation(gap.sign() if isinstance(gap, Logarithm) else gap, 0)
+        return relation(logarithm(total(x, negative(y))).sign(), 0)
     a, b = interval(x), interval(y)
     least, most = compared(a.low, b.high, -1), compared(a.high, b.low, 1)
     answers = {relation(sign, 0) for sign in range(least, most + 1)}  # for each sign of x - y
