@@ -1,6 +1,7 @@
 """Stacks of layers on one shared context: what each head adds, and labels that a stack gives."""
 
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -93,9 +94,9 @@ def test_a_pair_of_tokens_multiplies() -> None:
     assert sympy.simplify(limit - sympy.exp(a * x) * s / (2 * sympy.exp(a * x) + rest)) == 0
 
 
-def inverted(E: Floats) -> Floats:
-    """A matrix that E takes to the identity."""
-    return np.asarray(np.linalg.pinv(E), dtype=np.float64)
+def outer(a: NDArray[np.floating[Any]], b: Floats) -> Floats:
+    """The matrix of the products; numpy's own is typed as if it might be complex."""
+    return np.asarray(a[:, None] * b, dtype=np.float64)
 
 
 def built(E: Floats, queries: Floats, H: int, layers: int, eps: float) -> tuple[Floats, Floats]:
@@ -118,29 +119,29 @@ def built(E: Floats, queries: Floats, H: int, layers: int, eps: float) -> tuple[
 
     f, now, made = np.zeros(len(x)), E, []
     for layer in range(layers - 1):
-        inverse, values = inverted(now), random.normal(0, 1, (H, n))
-        scores = [np.outer(inverse @ random.normal(0, 1, n), u) for _ in range(H)]
+        inverse, values = np.linalg.pinv(now), random.normal(0, 1, (H, n))
+        scores = [outer(inverse @ random.normal(0, 1, n), u) for _ in range(H)]
         if not layer:  # the first layer may see more of the queries
             scores = [random.normal(0, 1, (d, 2)) @ random.normal(0, 1, (2, d)) for _ in range(H)]
-        state = queries if not layer else queries + shift * c + np.outer(f, v)
+        state = queries if not layer else queries + shift * c + outer(f, v)
         if d == n:  # the constant that keeps q · ρ = 0
             values[0] -= (q @ _added(now, scores, values, now)) / q.sum()
-        maps = [np.outer(inverse @ g, v) for g in values]
+        maps = [outer(inverse @ g, v) for g in values]
         if not layer:
-            maps[0] = maps[0] + np.outer(inverse @ np.full(n, shift), c)
+            maps[0] = maps[0] + outer(inverse @ np.full(n, shift), c)
         made.append(list(zip(scores, maps, strict=True)))
         f = f + _added(now, scores, values, state)
         rows = _added(now, scores, values, now)
-        now = (moved if not layer else now) + np.outer(rows, v)
-    inverse, values = inverted(now), random.normal(0, 1, (H - 1, n))
-    scores = [np.outer(inverse @ random.normal(0, 1, n), u) for _ in range(H - 1)]
-    final = queries + shift * c + np.outer(f, v)
+        now = (moved if not layer else now) + outer(rows, v)
+    inverse, values = np.linalg.pinv(now), random.normal(0, 1, (H - 1, n))
+    scores = [outer(inverse @ random.normal(0, 1, n), u) for _ in range(H - 1)]
+    final = queries + shift * c + outer(f, v)
     theta = np.array([softmax(a * y) for y in x])
     s = (queries + shift * c) @ v / (v @ v) + alpha * x + f
     limit = theta[:, 0] * s + theta @ p + _added(now, scores, values, final)
 
     sign = np.array([1.0, -1.0, *np.zeros(n - 2)])
-    first = np.outer(inverse @ a, u) + eps / 2 * np.outer(inverse @ sign, v / (v @ v) + alpha * u)
+    first = outer(inverse @ a, u) + eps / 2 * outer(inverse @ sign, v / (v @ v) + alpha * u)
     last = [(first, inverse @ (p + sign / eps))]
     last += [(M, inverse @ g) for M, g in zip(scores, values, strict=True)]
     return limit, stack(E, queries, made, last)
