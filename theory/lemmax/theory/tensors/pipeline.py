@@ -33,7 +33,7 @@ from lemmax.theory.tensors.stages import solve_algebra, solve_component
 Side: TypeAlias = tuple[list[int], list[int], list[int]]
 """The indices of a part in the three modes."""
 
-_BLOCKS = 8  # the last of so many parts of the time is for blocks
+_BLOCKS = 32  # the last of so many parts of the time is for blocks
 
 
 def solve(array: Array, field: Field, deadline: float | None = None) -> Bounds:
