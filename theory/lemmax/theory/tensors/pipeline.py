@@ -1,4 +1,4 @@
-"""Bounds of a tensor from those of its parts: concision, direct sums, private slices.
+"""Bounds of a tensor from those of its parts: concision, direct sums, private slices, blocks.
 
 The parts are solved by :mod:`.stages`; here their chains become chains of the whole tensor, and
 their terms become terms of it.
@@ -7,7 +7,7 @@ their terms become terms of it.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import permutations
 from typing import TypeAlias
@@ -26,16 +26,18 @@ from lemmax.theory.tensors.below.chains import (
 from lemmax.theory.tensors.bounds import Bounds
 from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.fields import Field
-from lemmax.theory.tensors.reductions import components, concise, restricted
-from lemmax.theory.tensors.search.clock import share
+from lemmax.theory.tensors.reductions import blocks, components, concise, restricted
+from lemmax.theory.tensors.search.clock import earlier, late, share
 from lemmax.theory.tensors.stages import solve_algebra, solve_component
 
 Side: TypeAlias = tuple[list[int], list[int], list[int]]
-"""The indices of a direct summand in the three modes."""
+"""The indices of a part in the three modes."""
+
+_BLOCKS = 32  # the last of so many parts of the time is for blocks
 
 
 def solve(array: Array, field: Field, deadline: float | None = None) -> Bounds:
-    """Reduce and bound a nonzero tensor: concision, components, private slices, one component.
+    """Reduce and bound a nonzero tensor: concision, components, private slices, blocks.
 
     A deadline is a reading of the clock, past which no further stage of the search begins.
 
@@ -70,14 +72,39 @@ def _solve_concise(array: Array, field: Field, deadline: float | None) -> Bounds
 def _solve_parts(
     array: Array, field: Field, deadline: float | None, known: Bounds | None = None
 ) -> Bounds:
-    if 2 not in array.shape:
-        sides = components(array)
-        if len(sides) > 1:
-            return _solve_sum(array, sides, field, deadline)
-        private = private_slices(array)
-        if private is not None:
-            return _solve_private(array, *private, field, deadline)
-    return solve_component(array, field, deadline, known)
+    if 2 in array.shape:
+        return solve_component(array, field, deadline, known)
+    sides = components(array)
+    if len(sides) > 1:
+        return _solve_sum(array, sides, field, deadline)
+    private = private_slices(array)
+    if private is not None:
+        return _solve_private(array, *private, field, deadline)
+    divided = {mode: sides for mode in (2, 0, 1) if len(sides := blocks(array, mode)) > 1}
+    search = earlier(deadline, _BLOCKS) if divided else deadline
+    bounds = solve_component(array, field, search, known)
+    return _by_blocks(array, bounds, divided, field, deadline)
+
+
+def _by_blocks(
+    array: Array,
+    bounds: Bounds,
+    divided: Mapping[int, Sequence[Side]],
+    field: Field,
+    deadline: float | None,
+) -> Bounds:
+    """The terms of blocks that share nothing but indices of one mode, where they are fewer.
+
+    From below blocks prove nothing: they may have common terms, as those of a product of matrices.
+    """
+    for place, (mode, sides) in enumerate(divided.items()):
+        if bounds.closed or late(deadline):
+            break
+        parts = _solve_each(array, sides, field, share(deadline, len(divided) - place))
+        name = f"blocks that share {('keys', 'queries', 'values')[mode]}"
+        bounds = bounds.shortened(name, _placed(array, sides, parts))
+    ended = not bounds.closed
+    return replace(bounds, stopped=bounds.stopped and ended, cut=bounds.cut and ended)
 
 
 def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: float | None) -> Bounds:
@@ -87,18 +114,7 @@ def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: floa
     of a summand T₁ is the step R(T₁ ⊕ T₂) ≥ r + R(T₂). Each summand may use an equal share of the
     time that those before it left, small ones first, for they rarely need it.
     """
-    turns = sorted(range(len(sides)), key=lambda i: math.prod(map(len, sides[i])))
-    solved = {
-        i: solve(restricted(array, sides[i]), field, share(deadline, len(sides) - place))
-        for place, i in enumerate(turns)
-    }
-    parts = [solved[i] for i in range(len(sides))]
-    total = Decomposition(array.shape)
-    for side, part in zip(sides, parts, strict=True):
-        placed = part.decomposition
-        for mode in range(3):
-            placed = placed.placed(mode, side[mode], array.shape[mode])
-        total = total + placed
+    parts = _solve_each(array, sides, field, deadline)
     excess = [part.lower.value - part.additive.value for part in parts]
     last = max(range(len(parts)), key=lambda i: (excess[i], not parts[i].thin))
     order = [i for i in range(len(parts)) if i != last] + [last]
@@ -106,7 +122,7 @@ def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: floa
     return Bounds(
         _one_by_one(first, parts[last].additive, sides[last]),
         _one_by_one(first, parts[last].lower, sides[last]),
-        total,
+        _placed(array, sides, parts),
         tuple(dict.fromkeys(reason for part in parts for reason in part.reasons)),
         # ranks add up if all summands but one are thin (JáJá and Takche)
         cited=sum(excess[i] for i in order[:-1] if parts[i].thin),
@@ -114,6 +130,29 @@ def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: floa
         cut=any(part.cut and not part.closed for part in parts),
         fitted=_fitted(parts),
     )
+
+
+def _solve_each(
+    array: Array, sides: Sequence[Side], field: Field, deadline: float | None
+) -> list[Bounds]:
+    """The bounds of the parts, the small ones first in equal shares of the time that is left."""
+    turns = sorted(range(len(sides)), key=lambda i: math.prod(map(len, sides[i])))
+    solved = {
+        i: solve(restricted(array, sides[i]), field, share(deadline, len(sides) - place))
+        for place, i in enumerate(turns)
+    }
+    return [solved[i] for i in range(len(sides))]
+
+
+def _placed(array: Array, sides: Sequence[Side], parts: Sequence[Bounds]) -> Decomposition:
+    """The terms of all parts, each in its place."""
+    total = Decomposition(array.shape)
+    for side, part in zip(sides, parts, strict=True):
+        placed = part.decomposition
+        for mode in range(3):
+            placed = placed.placed(mode, side[mode], array.shape[mode])
+        total = total + placed
+    return total
 
 
 def _fitted(parts: Sequence[Bounds]) -> int | None:

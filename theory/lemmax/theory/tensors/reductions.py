@@ -3,7 +3,8 @@
 Concision keeps a basis of the slices of every mode. The other slices are combinations of it, so
 the rank does not change: the kept tensor is a restriction, and the combinations extend every
 decomposition of it. Components are the connected pieces of the graph on the indices of the three
-modes in which every nonzero entry joins its three indices; the tensor is their direct sum.
+modes in which every nonzero entry joins its three indices; the tensor is their direct sum. Blocks
+are those of the graph on two modes only: the indices of the third mode may be shared.
 """
 
 from __future__ import annotations
@@ -111,6 +112,29 @@ def components(array: Array) -> list[tuple[list[int], list[int], list[int]]]:
         sides = [sorted(i for m, i in piece if m == mode) for mode in range(3)]
         summands.append((sides[0], sides[1], sides[2]))
     return sorted(summands, key=lambda sides: (-sum(map(len, sides)), sides))
+
+
+def blocks(array: Array, mode: int) -> list[tuple[list[int], list[int], list[int]]]:
+    """The index sets of the blocks that share nothing but indices of the mode.
+
+    The tables of a database share nothing but values, columns of different types nothing but keys.
+
+    >>> from lemmax.theory.tensors.arrays import tensor_array
+    >>> blocks(tensor_array([[[1], [0]], [[0], [1]]]), 2)
+    [([0], [0], [0]), ([1], [1], [0])]
+    """
+    graph: nx.Graph[tuple[int, int]] = nx.Graph()
+    first, second = (m for m in range(3) if m != mode)
+    for places in zip(*(part.tolist() for part in array.nonzero()), strict=True):
+        graph.add_edge((first, places[first]), (second, places[second]))
+    found = []
+    for piece in nx.connected_components(graph):
+        sides: list[list[int]] = [sorted(i for m, i in piece if m == n) for n in range(3)]
+        part = array[np.ix_(*(side or range(array.shape[mode]) for side in sides))]
+        others = tuple(m for m in range(3) if m != mode)
+        sides[mode] = np.flatnonzero((part != 0).any(axis=others)).tolist()
+        found.append((sides[0], sides[1], sides[2]))
+    return sorted(found)
 
 
 def restricted(array: Array, keep: tuple[list[int], list[int], list[int]]) -> Array:
