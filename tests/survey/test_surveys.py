@@ -7,6 +7,7 @@ import multiprocessing
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections.abc import Callable
@@ -131,6 +132,30 @@ def test_the_time_of_a_survey_is_the_processors() -> None:
             pass
     assert clock.late(time.monotonic() - 1)
     assert not clock.late(time.monotonic() + 1)
+
+
+def test_linear_algebra_takes_one_thread_on_that_clock() -> None:
+    """Threads that wait for each other are counted, and wait longer on a busy machine."""
+    program = (
+        "import numpy\n"
+        "from threadpoolctl import threadpool_info\n"
+        "from lemmax.numerics.survey.running import Task\n"
+        "from lemmax.theory import tensor_rank\n"
+        "from lemmax.theory.tensors.search.clock import processor_time\n"
+        "def threads():\n"
+        "    return [p['num_threads'] for p in threadpool_info() if p['user_api'] == 'blas']\n"
+        "Task('r', 0, (('a', 'b', 'c'),), 'R', 1.0).prepare()\n"
+        "some = numpy.random.default_rng(1).integers(0, 2, (4, 4, 4))\n"
+        "with processor_time():\n"
+        "    tensor_rank(some, seconds=0.5)\n"
+        "    print(set(threads()))\n"
+        "print(set(threads()))\n"
+    )
+    environment = os.environ | {f"{name}_NUM_THREADS": "2" for name in ("OPENBLAS", "MKL", "OMP")}
+    ran = subprocess.run(
+        [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True
+    )
+    assert ran.stdout.split() == ["{1}", "{2}"]
 
 
 def test_searches_of_a_survey_run_on_that_clock(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -51,7 +51,10 @@ PROGRAMS = {
     "pdflatex": "the test of the LaTeX exports (Debian: texlive-latex-recommended)",
     "chromium": "the test of the pages in a browser (Debian: chromium)",
 }
-CORE = ("numpy", "scipy", "sympy", "flint", "networkx", "lazy_loader", "typer", "rich")
+CORE = (
+    *("numpy", "scipy", "sympy", "flint", "networkx"),
+    *("lazy_loader", "threadpoolctl", "typer", "rich"),
+)
 
 
 class Part(TypedDict):

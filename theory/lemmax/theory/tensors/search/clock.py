@@ -11,6 +11,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 
+from threadpoolctl import threadpool_limits
+
 from lemmax.theory.errors import LemmaxError
 
 LONGEST = 365 * 24 * 3600  # seconds
@@ -24,10 +26,15 @@ def now() -> float:
 
 @contextmanager
 def processor_time() -> Iterator[None]:
-    """Deadlines count the seconds of this process on a processor, not those that pass."""
+    """Deadlines count the seconds of this process on a processor, not those that pass.
+
+    Linear algebra takes one thread meanwhile, in the libraries that are loaded: threads that wait
+    for each other are counted too, and they wait longer on a busy machine.
+    """
     before = _CLOCK.set(time.process_time)
     try:
-        yield
+        with threadpool_limits(1, "blas"):
+            yield
     finally:
         _CLOCK.reset(before)
 
