@@ -160,7 +160,9 @@ def test_one_claim_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
         assert part in out
     one = json.loads(lemmax(capsys, "claims", "wong/argmax-rank-one", "--json")[1])
     assert one["verdict"] == "repaired"
-    assert "Why it is open: Proved for one" in lemmax(capsys, "claims", "mahdavi/open-question-3")[1]
+    assert (
+        "Why it is open: Proved for one" in lemmax(capsys, "claims", "mahdavi/open-question-3")[1]
+    )
 
 
 def test_unknown_claims_and_papers(capsys: pytest.CaptureFixture[str]) -> None:
