@@ -195,11 +195,11 @@ def test_several_processes_hunt_the_same_way_each_time() -> None:
 
 def test_progress_says_how_long_it_may_take() -> None:
     lines: list[str] = []
-    hunt(ANY, seconds=1.5, progress=lines.append)
+    hunt(ANY, seconds=4, progress=lines.append)  # a busy machine may be late with the first line
     assert lines
     told = re.fullmatch(r"[\d,]+ instances, all below size \d+, (\d+) s left at most", lines[0])
     assert told is not None
-    assert int(told[1]) <= 1
+    assert int(told[1]) <= 3
 
 
 def test_a_shrunk_instance_keeps_its_property_and_nothing_smaller_does() -> None:
