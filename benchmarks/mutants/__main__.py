@@ -19,7 +19,7 @@ from typing import Any
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a mutant of a loop is Python, not machine code
 
 from benchmarks.mutants.generated import ROOT, Mutant, drawn, mutants_in
-from benchmarks.mutants.record import RESULTS, Made, Place, record, table
+from benchmarks.mutants.record import Made, Place, record, table, write
 from benchmarks.mutants.rooms import ROOMS
 from benchmarks.mutants.served import Server, serve
 
@@ -50,12 +50,12 @@ def run(name: str, seed: int, budget: float, jobs: int, again: bool, most: int) 
             if before in ((None, "survived", "uncovered") if again else (None, "uncovered")):
                 yield mutant
 
-    def write(line: dict[str, Any]) -> None:
+    def keep(line: dict[str, Any]) -> None:
         with open(results, "a", encoding="utf-8") as stream:
             stream.write(json.dumps(line) + "\n")
 
     known = BUILD / f"{name}-coverage.jsonl"
-    server = Server(list(room.targets), known, wanted, write, budget, jobs, room.slowest)
+    server = Server(list(room.targets), known, wanted, keep, budget, jobs, room.slowest)
     return serve(server, room.tests, room.without)
 
 
@@ -75,22 +75,28 @@ def charges(path: str) -> list[tuple[int, int]]:
     ]
 
 
+def made_in(folders: list[str]) -> dict[Place, Made]:
+    """The mutants of each place below some folders."""
+    generated: dict[Place, Made] = {}
+    every = mutants_in(folders, KEPT)
+    charging = {path: charges(path) for path in {mutant.path for mutant in every}}
+    for mutant in every:
+        part = "charges" if mutant.lines in charging[mutant.path] else ""
+        made = generated.setdefault((mutant.path, part), Made())
+        made.mutants += not mutant.words
+        made.words += mutant.words
+        if not mutant.words:
+            made.digests.add(mutant.digest)
+    return generated
+
+
 def recorded() -> None:
     """Write the record from the results of all runs."""
     generated, lines = dict[Place, Made](), list[dict[str, Any]]()
     for name, room in ROOMS.items():
         lines += lines_of(BUILD / f"{name}.jsonl")
-        every = mutants_in(list(room.targets), KEPT)
-        charging = {path: charges(path) for path in {mutant.path for mutant in every}}
-        for mutant in every:
-            part = "charges" if mutant.lines in charging[mutant.path] else ""
-            made = generated.setdefault((mutant.path, part), Made())
-            made.mutants += not mutant.words
-            made.words += mutant.words
-            if not mutant.words:
-                made.digests.add(mutant.digest)
-    told = (json.dumps(line, ensure_ascii=False) + "\n" for line in record(lines, generated))
-    RESULTS.write_text("".join(told), encoding="utf-8")
+        generated |= made_in(list(room.targets))
+    write(record(lines, generated))
 
 
 def main() -> int:

@@ -109,6 +109,37 @@ def record(lines: Iterable[dict[str, Any]], generated: dict[Place, Made]) -> lis
     return found
 
 
+def stale(line: dict[str, Any], made: Made) -> bool:
+    """Whether the record of a place is of another text of its file, as far as it tells."""
+    same = (line["mutants"], line["words"]) == (made.mutants, made.words)
+    return not same or not {each["digest"] for each in line["left"]} <= made.digests
+
+
+def renewed(line: dict[str, Any], results: dict[str, str]) -> dict[str, Any]:
+    """The record of a place after some of the mutants that were left were run again.
+
+    What was found stays found, so only a result of a mutant that is left changes anything.
+
+    >>> each = {"digest": "a", "result": "survived"}
+    >>> line = {"killed": 3, "timeout": 0, "unrunnable": 0, "left": [each]}
+    >>> renewed(line, {"a": "killed", "b": "killed"})
+    {'killed': 4, 'timeout': 0, 'unrunnable': 0, 'left': []}
+    """
+    again = [results.get(each["digest"], each["result"]) for each in line["left"]]
+    counted = {name: line[name] + again.count(name) for name in ("killed", "timeout", "unrunnable")}
+    left = [
+        each | {"result": result}
+        for each, result in zip(line["left"], again, strict=True)
+        if result in LEFT
+    ]
+    return line | counted | {"left": left}
+
+
+def write(lines: Iterable[dict[str, Any]], path: Path = RESULTS) -> None:
+    told = (json.dumps(line, ensure_ascii=False) + "\n" for line in lines)
+    path.write_text("".join(told), encoding="utf-8")
+
+
 def read(path: Path = RESULTS) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
 
