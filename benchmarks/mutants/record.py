@@ -15,7 +15,7 @@ from typing import Any
 
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results" / "mutants.jsonl"
-EQUIVALENT = HERE / "equivalent.toml"
+EQUIVALENT = HERE / "equivalent"  # a file per room, or several
 COUNTED = ("killed", "timeout")  # a mutant that does not end is found as well
 SHOWN = 200  # letters of a place, at most
 LEFT = ("survived", "uncovered")
@@ -75,8 +75,9 @@ def wilson(found: int, of: int, z: float = 1.96) -> tuple[float, float]:
 
 def equivalents(path: Path = EQUIVALENT) -> dict[str, str]:
     """Why a mutant means the same as the function it was made from, by its digest."""
-    tables = tomllib.loads(path.read_text(encoding="utf-8")).get("equivalent", [])
-    return {digest: table["why"] for table in tables for digest in table["digests"]}
+    files = sorted(path.glob("*.toml"))
+    tables = [tomllib.loads(file.read_text(encoding="utf-8"))["equivalent"] for file in files]
+    return {digest: each["why"] for table in tables for each in table for digest in each["digests"]}
 
 
 Place = tuple[str, str]  # a file, and "charges" for mutants of what the checker's meter is charged
@@ -210,7 +211,7 @@ def said(path: Path = RESULTS, why: Path = EQUIVALENT) -> str:
     return (
         f"{sampled} An interval is Wilson's, at 95 %, for all mutants of the folder. A share is of "
         "the mutants that were run without those shown to mean the same "
-        f"(`benchmarks/mutants/equivalent.toml`). {words:,} more change only words or assertions. "
+        f"(`benchmarks/mutants/equivalent/`). {words:,} more change only words or assertions. "
         "What survived is listed in `benchmarks/results/mutants.jsonl`."
     ).strip()
 
