@@ -77,6 +77,7 @@ def without_marker(
 
 def by_a_marker(changes: Entries | None = None, W_Q: float = -104, W_V: float = 1) -> Layer:
     """One head, one coordinate and one marker; the tokens are a predicate and a key."""
+    heads: dict[str, list[float]]
     heads = {"W_Q": [0, W_Q], "W_K": [0, 1], "W_V": [W_V, 0], "W_O": [1, 0]}
     W_E = table(2, 2, {(0, 1): 1, **(changes or {})})
     return layer("integers", marked.layout(1, 1, 1, None), 1, W_E, (1, 0, 1), heads)
