@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from lemmax.checker import NotACertificate, check, limits
+from lemmax.checker.kinds import kl_interval
 from lemmax.checker.language import evidence, instances
 from lemmax.checker.language.evidence import Evidence, Known
 from lemmax.checker.language.reals import Interval
@@ -89,7 +90,7 @@ def test_what_is_read_again_is_charged_under_its_name(monkeypatch: pytest.Monkey
     """No memory is left for any entry, and the first one that is read is named."""
     bounds = {"lower": {"bound": 1}, "upper": {"bound": 1}}
     data = {**CONTEXTS, "heads": [HEAD], "assertion": {"type": "feature-rank", **bounds}}
-    assert evidence._features(data)[1:3] == (1, 1)
+    assert evidence._features(data)[1:3] == (Fraction(1), Fraction(1))
     monkeypatch.setitem(limits.LIMITS, "memory", 0)
     with pytest.raises(NotACertificate, match=r"^evidence\.contexts\[0\]\[0\] brings the memory "):
         evidence._features(data)
@@ -102,7 +103,7 @@ def test_an_end_that_is_read_again_is_charged_under_its_name(
     """Only numbers of more than twenty letters cost something, and one of the two has as many."""
     value, data = "9" * 21, {"prior": ["1"], "table": [["1"]], "d": 1}
     ends = {name: {"value": value if name == end else "1"} for name in ("lower", "upper")}
-    read = evidence.distribution(data)
+    read = kl_interval.distribution(data)
     monkeypatch.setattr(evidence, "distribution", lambda _: read)
     monkeypatch.setitem(limits.LIMITS, "memory", 0)
     with pytest.raises(NotACertificate, match=f"^{end} brings the memory "):
@@ -121,7 +122,7 @@ def test_an_id_has_at_most_400_characters() -> None:
     """Its parts have at most 200 each, so that the last slash counts."""
     longest = "a" * 199 + "/" + "b" * 200
     assert instances.claim_of({"claim": longest}) == longest
-    with pytest.raises(NotACertificate, match="^claim must be an id"):
+    with pytest.raises(NotACertificate, match=r"^claim must be an id"):
         instances.claim_of({"claim": "a" + longest})
 
 

@@ -16,6 +16,7 @@ from lemmax.checker.language.reals import Interval, Logarithm
 from lemmax.checker.language.sorts import NOTHING, Distribution, Field, Number
 from lemmax.checker.limits import Undecided
 from lemmax.checker.reading import Integers, Matrix
+from lemmax.checker.words import VOCABULARY
 
 ONE, TWO, THREE, HALF = Fraction(1), Fraction(2), Fraction(3), Fraction(1, 2)
 
@@ -91,7 +92,7 @@ def test_powers_of_a_million_bits_are_multiplied_and_of_more_are_not() -> None:
     """2 and 1/2 have two bits: 250,000 times two bits, twice, are a million."""
     assert ln((2, 250_000), (HALF, 250_000)).sign() == 0
     zero = ln((2, 250_001), (HALF, 250_001))
-    with pytest.raises(Undecided, match="^two logarithms are too close to be told apart$"):
+    with pytest.raises(Undecided, match=r"^two logarithms are too close to be told apart$"):
         zero.sign()
     assert ln((2, 250_001), (HALF, 250_000)).sign() == 1  # ln 2
 
@@ -245,7 +246,7 @@ def test_a_comparison_is_shown_with_its_values(text: str, judgement: Judgement) 
 
 
 def test_a_truth_that_is_undecided_is_no_number() -> None:
-    with pytest.raises(Undecided, match="^a truth that counts as a number is undecided$"):
+    with pytest.raises(Undecided, match=r"^a truth that counts as a number is undecided$"):
         evaluation.as_number(None)
     assert value("1 + (x < y)") == 2
 
@@ -254,11 +255,9 @@ def test_an_undecided_argument_of_a_word_that_is_not_about_truths_leaves_it_unde
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Both kinds of words on truths; those of the vocabulary that take truths are about them."""
-    words = evaluation.VOCABULARY["indicator"]
+    words = VOCABULARY["indicator"]
     for logical, reason in ((True, "the condition of an indicator"), (False, "an argument of ind")):
-        monkeypatch.setitem(
-            evaluation.VOCABULARY, "indicator", [w._replace(logical=logical) for w in words]
-        )
+        monkeypatch.setitem(VOCABULARY, "indicator", [w._replace(logical=logical) for w in words])
         with pytest.raises(Undecided, match=f"^{reason}"):
             value("indicator(x < u)")
         assert value("indicator(x < y)") == 1
