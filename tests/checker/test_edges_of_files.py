@@ -58,7 +58,8 @@ def test_a_witness_is_of_version_2_whatever_its_statement(statement: Any) -> Non
 
 def test_a_note_has_at_most_2000_characters() -> None:
     assert check(RANK | {"note": "n" * 2_000}).holds
-    for note in ("n" * 2_001, 7, []):
+    wrong: list[Any] = ["n" * 2_001, 7, []]
+    for note in wrong:
         with pytest.raises(NotACertificate, match=r"^note must be a string of at most 2000 char"):
             check(RANK | {"note": note})
 
@@ -153,6 +154,22 @@ def test_a_file_that_grows_is_read_as_long_as_it_was(
 
     monkeypatch.setattr(os, "fstat", growing)
     assert files.contents(path, 5) == b"12345"
+
+
+def test_a_file_that_grew_since_it_was_looked_at_is_looked_at_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, opened = put(tmp_path, b"12345"), os.open
+
+    def late(path: Any, how: int, *more: Any) -> int:
+        descriptor = opened(path, os.O_WRONLY | os.O_APPEND)
+        os.write(descriptor, b"67890")
+        os.close(descriptor)
+        return opened(path, how, *more)
+
+    monkeypatch.setattr(os, "open", late)
+    with pytest.raises(NotACertificate, match=r"^The file is larger than 5 bytes\.$"):
+        files.contents(path, 5)
 
 
 def test_what_was_put_in_the_place_of_a_file_is_opened_without_waiting(
