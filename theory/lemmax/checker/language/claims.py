@@ -16,6 +16,7 @@ from typing import Any
 
 from ..files import contents
 from ..limits import LIMITS, NotACertificate, brief, refuse
+from ..reading import items
 from ..steps import Step
 from .sorts import SORTS
 from .syntax import normalised, parse, statement
@@ -113,7 +114,8 @@ def _bond(data: Mapping[str, Any], formal: Mapping[str, str]) -> Step:
     carried = data.get("statement")
     if type(carried) is dict:  # version 1, without sorts and definitions
         asked = statement(formal[claim], claim)
-        carried = [*map(_plain, carried.get("hypotheses", [])), _plain(carried.get("conclusion"))]
+        given = items(carried.get("hypotheses"), "statement.hypotheses", 0)
+        carried = [*map(_plain, given), _plain(carried.get("conclusion"))]
         ok = carried == [ast.unparse(tree) for tree in (*asked.assumptions, asked.conclusion)]
         ok = ok and len(asked.assumptions) == len(asked.clauses)
     else:
