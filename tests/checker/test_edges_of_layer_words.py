@@ -69,7 +69,8 @@ def test_attention_has_mass_one_where_there_is_a_fact(h: int) -> None:
 
 
 def test_a_key_that_is_its_query_has_all_the_mass() -> None:
-    assert layers.attention(layer(), Facts([("a", "a", "b")]), ZERO) == (((1,),),)
+    found: Any = layers.attention(layer(), Facts([("a", "a", "b")]), ZERO)
+    assert found == (((1,),),)
 
 
 @pytest.mark.parametrize("s", [1, 2, 255, 256])
@@ -91,7 +92,8 @@ def test_circuits_have_a_row_and_a_column_for_each_token(rows: int, columns: int
     M = Matrix([(ZERO,) * columns] * rows)
     with refusal("A circuit has one row and one column for each token of the layer."):
         layers.at(M, layer(), ["a"], ["a"])
-    assert layers.at(Matrix([(ZERO,) * 4] * 4), layer(), ["a"], ["b", "f"]) == ((0, 0),)
+    found: Any = layers.at(Matrix([(ZERO,) * 4] * 4), layer(), ["a"], ["b", "f"])
+    assert found == ((0, 0),)
 
 
 # --- layers side by side ------------------------------------------------------------------------
@@ -161,7 +163,12 @@ SAID = "^a fact of the layer stays undecided at the largest precision$"
 def test_an_open_fact_does_not_matter_where_another_one_is_false() -> None:
     assert layers.decided([True, False]) == [True, False]
     assert layers.decided([None, False, True], True) == [None, False, True]
-    for known, despite in (([None, True], True), ([None], True), ([None, False, True], False)):
+    wrong: list[tuple[list[bool | None], bool]] = [
+        ([None, True], True),
+        ([None], True),
+        ([None, False, True], False),
+    ]
+    for known, despite in wrong:
         with pytest.raises(Undecided, match=SAID):
             layers.decided(known, despite)
     with pytest.raises(Undecided, match=SAID):

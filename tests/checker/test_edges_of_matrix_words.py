@@ -18,7 +18,8 @@ from lemmax.checker.limits import LIMITS, BeyondLimits, Undecided, metered
 from lemmax.checker.reading import Integers, Matrix, Tensor
 from lemmax.checker.words import databases, distributions, matrices, tensors
 
-ORDER = (2**61 - 2) // 9  # of 3^37 mod 2^61 - 1
+PRIME = 2**61 - 1
+ORDER = (PRIME - 1) // 9  # of 3^37 mod the prime
 
 
 def matrix(*rows: list[Any]) -> Matrix:
@@ -183,7 +184,7 @@ def test_a_softmax_that_no_precision_tells_is_undecided(monkeypatch: pytest.Monk
 
 
 def test_trees_of_slices_are_looked_at_up_to_a_number(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ranks of slices add up to 3 in each mode; I + N, I - E_11 and the like make a tree of 2."""
+    """The slices have ranks 1 and 2; in the modes 1 and 2 their difference has rank 1."""
     T = tensor([[0, 0], [1, 0]], [[1, 1], [0, 1]])
     assert [tensors.sum_of_slices(T, Fraction(m)) for m in range(3)] == [3, 3, 3]
     assert [tensors.spanning_tree(T, Fraction(m)) for m in range(3)] == [3, 2, 2]
@@ -194,22 +195,20 @@ def test_trees_of_slices_are_looked_at_up_to_a_number(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize(
-    "rows",
-    [
-        [[0, 0], [0, ORDER * 9 // 22]],  # 111 to this power is 1 mod 2^61 - 1
-        [[0, 0], [0, 61]],  # 2^61 is 1
-        [[0, 0, 0], [0, ORDER // 2, ORDER // 2]],  # 3^38 to this power is 1, 3^37 to it is -1
-        [[0, 0], [0, 1]],
-    ],
+    ("point", "exponent"), [(3 * 37, ORDER * 9 // 22), (4**37, 61), (3**38, ORDER // 2)]
 )
-def test_rows_of_a_softmax_that_differ_by_no_constant_have_rank_two(rows: list[list[int]]) -> None:
-    """The powers are taken at one point mod a prime, where few exponents look alike."""
-    assert ends(tensors.softmax_tensor_rank(tensor(rows))) == (2, 2)
+def test_rows_of_a_softmax_that_differ_by_no_constant_have_rank_two(
+    point: int, exponent: int
+) -> None:
+    """Powers are taken at 3^37 mod a prime: at the point given here the rows would be equal."""
+    assert pow(point, exponent, PRIME) == 1 != pow(3**37, exponent, PRIME)
+    rows = [0, 0, 0], [0, exponent, exponent]
+    assert ends(tensors.softmax_tensor_rank(tensor([*rows]))) == (2, 2)
 
 
 def test_a_fibre_whose_sum_vanishes_mod_the_prime_is_not_zero() -> None:
-    """1 + z^e = 0 mod 2^61 - 1 at the point, and one fibre has rank one."""
-    assert pow(3, 37 * (ORDER // 2), 2**61 - 1) == 2**61 - 2
+    """1 + z^e = 0 mod the prime at the point z = 3^37, and one fibre has rank one."""
+    assert pow(3**37, ORDER // 2, PRIME) == PRIME - 1
     assert ends(tensors.softmax_tensor_rank(tensor([[0, ORDER // 2]]))) == (1, 1)
 
 
@@ -260,8 +259,8 @@ def test_tables_of_other_sizes_are_told_apart_before_any_search() -> None:
 
 def test_a_chain_of_facts_is_followed_link_by_link() -> None:
     """e v g t h w: after the first fact each next one has one place, and one step of 20 x 5."""
-    D = Facts((*fact, "x") for fact in ("ev", "hw", "gt", "gv", "ht"))
-    E = Facts((*fact, "x") for fact in ("ev", "ht", "gv", "gt", "hw"))
+    D = Facts((k, q, "x") for k, q in ("ev", "hw", "gt", "gv", "ht"))
+    E = Facts((k, q, "x") for k, q in ("ev", "ht", "gv", "gt", "hw"))
     with metered() as meter:
         assert databases.same_table(D, E)
     assert meter.work == (5 + 1) * 20 * 5

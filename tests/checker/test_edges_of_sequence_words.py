@@ -61,7 +61,7 @@ def test_targets_and_tokens_are_those_of_the_transformer() -> None:
 
 
 def test_the_last_token_is_embedded_at_the_last_position() -> None:
-    found = transformers.last_embeddings(transformer(), Sequences([(1, 0, 2), (0, 2, 1)]))
+    found: Any = transformers.last_embeddings(transformer(), Sequences([(1, 0, 2), (0, 2, 1)]))
     assert found == ((3 + 10, 2 + 9), (0 + 10, 1 + 9))
 
 
@@ -96,8 +96,8 @@ def test_all_sequences_of_the_length_of_the_transformer() -> None:
     assert not is_all([*every, (0, 3)])
 
 
-BITS = list(itertools.product((4, 7), repeat=2))
-PARITIES = {(*bits, 5): bits.count(7) % 2 for bits in BITS}
+BITS: list[tuple[int, ...]] = list(itertools.product((4, 7), repeat=2))
+PARITIES: dict[tuple[int, ...], int] = {(*bits, 5): bits.count(7) % 2 for bits in BITS}
 
 
 def test_parity_has_two_bits_one_other_token_and_two_targets() -> None:
@@ -112,7 +112,7 @@ def test_parity_has_two_bits_one_other_token_and_two_targets() -> None:
     assert not is_parity(dict.fromkeys(PARITIES, 0))
     assert not is_parity({t: t[0] for t in PARITIES})
     assert not is_parity({(4, 5): 0, (7, 6): 1}, 0)  # two other tokens
-    ends = {(4, 4, 5): 0, (4, 7, 5): 1, (7, 4, 5): 1, (8, 8, 5): 0}
+    ends: dict[tuple[int, ...], int] = {(4, 4, 5): 0, (4, 7, 5): 1, (7, 4, 5): 1, (8, 8, 5): 0}
     assert not is_parity(ends)  # three bits
     assert not is_parity({t[:2]: g for t, g in PARITIES.items()})  # no other token
 
@@ -120,7 +120,8 @@ def test_parity_has_two_bits_one_other_token_and_two_targets() -> None:
 @pytest.mark.parametrize(("length", "work"), [(1, 0), (2, 0), (3, 20 * 4 * 3)])
 def test_parity_reads_only_what_is_long_enough(length: int, work: int) -> None:
     """Two bits and another token; then twenty for each token of each of the four sequences."""
-    sequences = {1: [(0,), (1,), (2,), (3,)], 2: BITS, 3: list(PARITIES)}[length]
+    short: list[tuple[int, ...]] = [(0,), (1,), (2,), (3,)]
+    sequences = {1: short, 2: BITS, 3: list(PARITIES)}[length]
     with metered() as meter:
         transformers.parity(table(dict.fromkeys(sequences, 0)), Fraction(1))
     assert meter.work == work
@@ -271,8 +272,9 @@ def test_what_is_decided_holds_for_all_weights_in_the_bounds(
         x = [E[i] + p for i, p in zip(t, P, strict=True)]
         leads: list[list[Fraction]] = []
         for chosen in itertools.product(*map(shares, bounds)):
-            means = [sum(a * y for a, y in zip(part, x, strict=True)) for part in chosen]
-            y = x[-1] + sum((v * mean for v, mean in zip(V, means, strict=True)), Fraction(0))
+            y = Fraction(x[-1])
+            for v, part in zip(V, chosen, strict=True):
+                y += v * sum((a * b for a, b in zip(part, x, strict=True)), Fraction(0))
             leads.append([(W_U[g] - u) * y for j, u in enumerate(W_U) if j != g])
         least, most = ([end(part) for part in zip(*leads, strict=True)] for end in (min, max))
         if said is True:
