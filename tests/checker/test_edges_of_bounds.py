@@ -210,8 +210,8 @@ def test_a_root_outside_of_the_field(third: int, modulus: str, outside: str, fie
 def test_a_row_of_residues_times_a_matrix() -> None:
     """(1, x) · [[2, 0], [3, 4]] = (2 + 3x, 4x)."""
     modulus, one = list(map(Fraction, (-2, 0, 1))), [[1, 0], [0, 1]]
-    row = [list(map(Fraction, y)) for y in ((1, 0), (0, 1))]
-    assert pencils.Pencil(one, one, modulus).times(row, [[2, 0], [3, 4]]) == [[2, 3], [0, 4]]
+    row, product = ([list(map(Fraction, y)) for y in x] for x in (one, [[2, 3], [0, 4]]))
+    assert pencils.Pencil(one, one, modulus).times(row, [[2, 0], [3, 4]]) == product
 
 
 # --- flattenings and transversals ---------------------------------------------------------------
