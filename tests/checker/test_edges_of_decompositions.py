@@ -15,6 +15,7 @@ from benchmarks.corpus import counted
 from lemmax.checker import LIMITS, NotACertificate
 from lemmax.checker.balls import check_ball
 from lemmax.checker.decompositions import family, without_bundle
+from lemmax.checker.polynomials import Polynomial
 from lemmax.checker.steps import Step
 from lemmax.checker.tensors import exact_rank, sparse
 
@@ -23,7 +24,7 @@ from lemmax.checker.tensors import exact_rank, sparse
 
 @pytest.mark.parametrize("shape", [[0, 1, 1], [1, 0, 1], [1, 1, 0], [0, 0, 0]])
 def test_no_side_of_a_tensor_is_zero(shape: list[int]) -> None:
-    with pytest.raises(NotACertificate, match="^tensor.shape must be positive.$"):
+    with pytest.raises(NotACertificate, match=r"^tensor\.shape must be positive\.$"):
         sparse({"shape": shape, "entries": []})
 
 
@@ -44,14 +45,14 @@ def test_a_flattening_as_wide_as_high_is_eliminated_by_its_columns() -> None:
 
 def test_the_factors_of_a_family_are_named_where_they_do_not_fit() -> None:
     value = {"modulus": ["0", "1"], "factors": [[["1"]], [["1"]]]}
-    told = "^families\\[0\\] must have one vector for each mode of the tensor.$"
+    told = r"^families\[0\] must have one vector for each mode of the tensor\.$"
     with pytest.raises(NotACertificate, match=told):
         family(value, [[[1]]], "families[0]")
 
 
 def test_a_bundle_of_zeros_has_sums_of_one_bit() -> None:
     """4 for the places, and 30 differences of 5000 bits and one, each of 1 + 55,010 // 60,000."""
-    zero = [[Fraction(0)]]
+    zero: list[Polynomial] = [[Fraction(0)]]
     rest = [[[Fraction(2**4999)]]]
     modulus = [Fraction(0), Fraction(1)]
     with counted() as bill:
@@ -78,8 +79,8 @@ def steps(x: str, y: str, z: str, rest: str, radius: str, *free: int) -> list[St
     return found
 
 
-def contracts(*given: str) -> bool:
-    (step,) = steps(*given)
+def contracts(x: str, y: str, z: str, rest: str, radius: str) -> bool:
+    (step,) = steps(x, y, z, rest, radius)
     assert ("Newton contracts" in step.text) is step.ok
     assert ("does not contract" in step.text) is not step.ok
     return step.ok
