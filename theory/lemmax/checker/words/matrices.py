@@ -270,7 +270,8 @@ WORDS: dict[str, Callable[..., Any]] = {
     "max_count(matrix)  how often the largest entry of the first row occurs in it": max_count,
     "row_rays(matrix)  the number of rows up to positive factors": row_rays,
     "most_distinct(matrix)  the largest number of different entries of a row": most_distinct,
-    "covering(matrix, rational)  how few entries of the first row exceed a level": covering,
+    "covering(matrix, rational)  1 + for how many k ≥ 1 the k largest entries of the first row "
+    "add up to at most that": covering,
     "reaching(matrix, rational)  how few entries of the first row add up to a level": reaching,
     "positive_entries(matrix)  how many exceed 0": lambda M: sum(x > 0 for r in M for x in r),
     "independent_share(matrix, rational)  of the sets of k rows": independent_share,
