@@ -90,6 +90,53 @@ def test_a_logarithm_next_to_an_integer(bits: int, m: int, parts: float, sharp: 
     agrees(log_bounds(1 / x, bits), -value, -m, -parts, sharp)
 
 
+@pytest.mark.parametrize(("t", "high"), [(1, 1), (2**15 - 5, 1), (2**15 - 4, 2)])
+def test_the_upper_bound_of_a_small_logarithm_has_four_units_more(t: int, high: int) -> None:
+    """ln x = 2 (y + y³/3 + ...) for y = (x - 1) / (x + 1), here of t units of 2^-80.
+
+    One unit may have been cut off from y, one is for the term, which is rounded, and two are for
+    the others, which come to less: 2 (t + 4) units of 2^-16, and the next integer.
+    """
+    y = Fraction(t, 2**80)
+    assert log_bounds((1 + y) / (1 - y), 64) == (0, high)
+    assert high == 2 * (t + 4) // 2**16 + 1
+
+
+@pytest.mark.parametrize(
+    ("bits", "k", "t", "terms"),
+    [
+        (1, 0, 32096, [32098, 642, 24, 2]),
+        (4, 0, 256809, [256811, 5136, 186, 9, 1]),
+        (1, 1, 39895, [39897, 309, 5, *(87383, 3237, 216, 18, 2, 1)]),
+    ],
+)
+def test_upper_bounds_of_logarithms_by_hand(bits: int, k: int, t: int, terms: list[int]) -> None:
+    """ln (2^k x) = 2 (y + y³/3 + y⁵/5 + ...), and so many times the same for y = 1/3.
+
+    Units are 2^-16 of those asked for, for k = 1 they are 2^-17. One is added to y = t, or to the
+    next lower integer for 1/3, one to its square and to every further power y^(2n+1), and one more
+    where that is divided by 2n + 1; the powers end where they are one, and two stand for the rest.
+    With one unit less in t the next integer is not reached.
+    """
+    unit = 2 ** (16 + k)
+    total = 2 * (sum(terms) + 2 * (k + 1))
+    assert total - 4 < total // unit * unit <= total
+    for less in (0, 1):
+        y = Fraction(t - less, unit << bits)
+        assert log_bounds((1 + y) / (1 - y) * 2**k, bits)[1] == total // unit + 1 - less
+
+
+@pytest.mark.parametrize(("t", "less"), [(1, 1), (2**16 - 4, 1), (2**16 - 3, 2)])
+def test_the_lower_bound_next_to_one_has_four_units_less(t: int, less: int) -> None:
+    """e^-x for x of t units of 2^-80: e^x is 1 + x, and the rest is not seen.
+
+    One unit is for x, which may have been cut off, one for the first term and one for the second,
+    both of them rounded up, and one is for the others: t + 4 units of 2^-16 are taken off 2^64.
+    """
+    low, _ = exp_minus(Fraction(t, 2**80), 64)
+    assert 2**64 - low == less == -(-(t + 4) // 2**16)
+
+
 @pytest.mark.parametrize("bits", [4, 64, 100])
 def test_an_exponential_below_one_is_not_one(bits: int) -> None:
     """However small x > 0 is; for zero it is one, and nothing is computed for that."""

@@ -147,6 +147,17 @@ def test_the_sum_of_the_series_is_rounded_down_and_up(monkeypatch: pytest.Monkey
     assert high - low < 2 * 50
 
 
+def test_a_short_series_by_hand(monkeypatch: pytest.MonkeyPatch) -> None:
+    """1/16 (1 + 1/768 + 1/(768 · 1280) + ...), in units of 2^-19: 32768, 42.7, 0.03 and less.
+
+    Rounded down they are 32768 + 42 and one less, for the root is taken to be larger; rounded up
+    32768 + 43 + 1, the last once more for all that follow, and one more. Besides there is 1/2.
+    """
+    exact = given(monkeypatch, (1 << 37, 1 << 37), (1, 1))
+    exact.w, exact.pi = 1, (1, 1)
+    assert exact._normal_series(1) == (1 + 32768 + 42 - 1, 1 + 32768 + 43 + 1 + 1 + 1)
+
+
 def test_the_series_has_what_is_known_of_pi_and_of_exp(monkeypatch: pytest.MonkeyPatch) -> None:
     """π in [2, 8] and exp in [2^60, 2^61]: the values are the series times exp over sqrt(2π)."""
     low, high = given(monkeypatch, (1 << 60, 1 << 61), (2, 8))._normal_series(16)
