@@ -44,8 +44,8 @@ def asked(paths: list[str], every: bool, functions: list[str]) -> list[Mutant]:
     return [
         mutant
         for mutant in mutants_in(folders(paths), KEPT)
-        if mutant.path in paths and not mutant.words and mutant.digest not in same
-        if every or mutant.digest in left
+        if mutant.path in paths and not mutant.words
+        if every or mutant.digest in left - same.keys()
         if not functions or mutant.function in functions
     ]
 
