@@ -105,6 +105,20 @@ def test_unions_of_few_groups_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> 
         contexts.feature_ceiling(A)
 
 
+def test_the_ceiling_asks_each_set_of_contexts_that_is_not_empty(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    asked: list[int] = []
+
+    def spans(chosen: list[Any]) -> tuple[int, int]:
+        asked.append(len(chosen))
+        return 0, 0
+
+    monkeypatch.setattr(contexts, "spans", spans)
+    assert contexts.feature_ceiling(heads(UNITS, [0, 1, 2])) == 0
+    assert asked == [1, 1, 2]
+
+
 def test_the_ceiling_bounds_the_feature_rank_where_groups_are_few(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

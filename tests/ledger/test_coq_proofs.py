@@ -104,7 +104,8 @@ Lemma helper : 1 = 1. Proof. by []. Qed.""",
     "about": """From lemmax Require Import model.
 Definition four := twice 2.
 Definition by_tactics : nat. Proof. exact 4. Defined.
-Theorem t (p : pair nat) : left_one p ~~> four -> by_tactics = 4. Proof. by []. Qed.""",
+Lemma seen : nat. Proof. exact 0. Defined.
+Theorem t (p : pair nat) : left_one p ~~> four -> by_tactics + seen = 4. Proof. by []. Qed.""",
 }
 
 
@@ -116,6 +117,7 @@ Theorem t (p : pair nat) : left_one p ~~> four -> by_tactics = 4. Proof. by []. 
         ("model", "(x = y)", "(x <> y)", True),  # a notation
         ("about", "twice 2", "twice 3", True),
         ("about", "exact 4. Defined", "exact 5. Defined", True),  # a proof that is a definition
+        ("about", "exact 0. Defined", "exact 1. Defined", True),  # also where it is of a lemma
         ("model", "idle (n : nat) := n", "idle (n : nat) := 0", False),
         ("model", "helper : 1 = 1", "helper : 2 = 2", False),
         ("about", "4. Proof. by []. Qed", "4. Proof. done. Qed", False),

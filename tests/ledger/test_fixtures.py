@@ -12,6 +12,7 @@ from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
+from sympy.polys.polyerrors import ExactQuotientFailed
 
 from lemmax.pytest_plugin import fixtures, hunting, properties
 from lemmax.pytest_plugin.earnings import MARKED, earn, earned_by, failures_of, marked_claims
@@ -121,6 +122,7 @@ def test_a_formula_that_a_claim_carries_is_decided() -> None:
         "given a, b, c: real; conclude det([[a, b, c], [b, c, a], [c, a, b]]) "
         "== 3*a*b*c - a**3 - b**3 - c**3",
         "given a: real; conclude det([[a]]) + 1 == a + 1",
+        "given x: real; conclude det([[exp(x), 1], [1, exp(-x)]]) == 0",
         "given x, y: real; conclude exp(x + y) == exp(x) * exp(y)",
         "given x: real; assume x > 0; conclude log(x**2) == 2 * log(x)",
         "given x: real; assume x > 0; conclude sqrt(x**2) == x",
@@ -208,6 +210,23 @@ def test_formulas_that_mean_nothing_are_refused() -> None:
         with pytest.raises(LemmaxError) as wrong:
             Symbolic(Item().node, CATALOGUE)._decided(formula)
         assert str(wrong.value) == sentence
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "given x: real; conclude x / (x + 1) == 1",  # 1 is the quotient, and -1 remains
+        "given x: real; conclude 1 / (x + 1) == 0",
+        "given x: real; conclude det([[x / (x + 1)]]) == 1",
+        "given x, y: real; conclude det([[x / y, 1], [1, y / x]]) == 0",  # but where y is 0
+    ],
+)
+def test_quotients_that_are_no_polynomials_show_nothing(text: str) -> None:
+    item = Item("x/c")
+    known = Catalogue(MappingProxyType({"x/c": claim("x/c", formula=text)}), MappingProxyType({}))
+    with pytest.raises(ExactQuotientFailed):
+        Symbolic(item.node, known).decide("x/c")
+    assert item.earned == ()
 
 
 def test_formulas_of_z3_support() -> None:

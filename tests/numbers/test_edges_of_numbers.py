@@ -66,7 +66,20 @@ def test_a_root_is_real_where_no_other_may_be_its_conjugate(
     assert (None if found is None else len(found)) == real
 
 
+def test_a_root_without_a_name_is_one_of_a_polynomial_in_t() -> None:
+    """Sympy keeps the name that a polynomial came with first; this one occurs nowhere else."""
+    (value,) = parameters.zeros(t**3 + t - 1009, 0, 1)
+    assert str(value.to_sympy()) == "CRootOf(t**3 + t - 1009, 0)"
+
+
 # -- families -----------------------------------------------------------------------------------
+
+
+def test_exceptions_of_polynomials_are_values_of_the_symbol_itself() -> None:
+    """They are no logarithms, and without powers of e it is e^1 that does not occur."""
+    values = [exception.value for exception in family_rank(sympy.Matrix([[c**2 - 2]])).exceptions]
+    told = [(value.logarithm, value.denominator, value.place) for value in values]
+    assert told == [(0, 1, 0), (0, 1, 1)]
 
 
 def test_a_family_without_exceptions_names_none() -> None:

@@ -6,7 +6,7 @@ import random
 
 import numpy as np
 import pytest
-from flint import arb, fmpq
+from flint import arb, fmpq, fmpz_mat
 
 from lemmax.theory.numbers import balls, residues
 
@@ -24,6 +24,11 @@ def test_products_of_large_residues(modulus: int) -> None:
             for r in A
         ]
         assert residues.product(np.array(A), np.array(B), modulus).tolist() == wanted
+
+
+def test_residues_of_no_columns_are_integers_too() -> None:
+    none = residues.reduced(fmpz_mat(2, 0), 7)
+    assert (none.shape, str(none.dtype)) == ((2, 0), "int64")
 
 
 @pytest.mark.parametrize("modulus", MODULI)

@@ -508,6 +508,17 @@ def test_the_largest_plane_is_by_numbers_not_by_order() -> None:
     assert gale_duality.dependencies_modulo(fmpz_mat([[1], [2], [3]]), 7) == [[5, 1, 0], [4, 0, 1]]
 
 
+def test_a_dependency_modulo_the_prime_alone_shows_no_dependent_subset() -> None:
+    """By the dependency (1, 1, 0) the first two rows are dependent modulo the prime."""
+    for second, subset in (([0, 1], None), ([2, 0], (0, 1))):
+        rows = fmpz_mat([[1, 0], second, [0, 0]])
+        assert gale_duality._subset_over_rationals(rows, [[1, 1, 0]], 7, 1) == subset
+
+
+def test_independent_vectors_have_no_dependent_subset() -> None:
+    assert kruskal_rank([[1, 0], [0, 1]]).dependent == ()
+
+
 def test_words_about_kruskal_ranks(monkeypatch: pytest.MonkeyPatch) -> None:
     found = kruskal_rank([[1, 0], [0, 1], [2, 0]])
     assert found.formula() == r"\operatorname{krank} = 1"
