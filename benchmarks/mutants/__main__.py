@@ -3,6 +3,13 @@
 A line per mutant is appended to build/mutants/ROOM.jsonl; what is there is not run again, so a run
 that was ended goes on. `python -m benchmarks.mutants record` writes what was found into
 benchmarks/results/mutants.jsonl.
+
+Tests that are written for what survived of a sample are tests for that sample. What they find
+elsewhere is asked of one that another seed draws, in a folder build/mutants that is empty, and
+`fresh` writes it into fresh.jsonl:
+
+    python -m benchmarks.mutants keeping --seed 2027 --most 500 --budget 20
+    python -m benchmarks.mutants fresh --seed 2027 --most 500
 """
 
 from __future__ import annotations
@@ -19,7 +26,7 @@ from typing import Any
 os.environ.setdefault("NUMBA_DISABLE_JIT", "1")  # a mutant of a loop is Python, not machine code
 
 from benchmarks.mutants.generated import ROOT, Mutant, drawn, mutants_in
-from benchmarks.mutants.record import Made, Place, record, table, write
+from benchmarks.mutants.record import FRESH, LEFT, Made, Place, record, table, write
 from benchmarks.mutants.rooms import ROOMS
 from benchmarks.mutants.served import Server, serve
 
@@ -99,9 +106,25 @@ def recorded() -> None:
     write(record(lines, generated))
 
 
+def fresh(seed: int, most: int) -> None:
+    """Write what became of the mutants of the sampled room that a seed draws."""
+    lines = {(line["path"], line["digest"]): line for line in lines_of(BUILD / "keeping.jsonl")}
+    every = drawn(mutants_in(list(ROOMS["keeping"].targets), KEPT), seed)
+    asked = [mutant.key for mutant in every if not mutant.words][: most or None]
+    names = ("path", "digest", "result")
+    places = ("function", "line", "was", "now")  # of those that are left
+    write(
+        (
+            {name: line[name] for name in (*names, *(places if line["result"] in LEFT else ()))}
+            for line in (lines[key] for key in asked)
+        ),
+        FRESH,
+    )
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", maxsplit=1)[0])
-    parser.add_argument("room", choices=[*ROOMS, "record"])
+    parser.add_argument("room", choices=[*ROOMS, "record", "fresh"])
     parser.add_argument("--seed", type=int, default=2026)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--budget", type=float, default=2.0, help="seconds of tests per mutant")
@@ -111,6 +134,9 @@ def main() -> int:
     if given.room == "record":
         recorded()
         print(table())
+        return 0
+    if given.room == "fresh":
+        fresh(given.seed, given.most)
         return 0
     return run(given.room, given.seed, given.budget, given.jobs, given.again, given.most)
 

@@ -16,6 +16,7 @@ from typing import Any
 HERE = Path(__file__).resolve().parent
 RESULTS = HERE.parent / "results" / "mutants.jsonl"
 EQUIVALENT = HERE / "equivalent"  # a file per room, or several
+FRESH = HERE / "fresh.jsonl"  # of the rooms that are sampled: drawn after tests were written for it
 COUNTED = ("killed", "timeout")  # a mutant that does not end is found as well
 SHOWN = 200  # letters of a place, at most
 LEFT = ("survived", "uncovered")
@@ -189,28 +190,46 @@ def table(path: Path = RESULTS, why: Path = EQUIVALENT) -> str:
 
 
 def cells(each: Counts) -> tuple[str, ...]:
-    """What the table says of one folder; a share of a sample has its interval."""
+    """What the table says of one folder."""
     numbers = (each.mutants, each.ran, each.killed, each.timeout, each.survived, each.uncovered)
     of = each.ran - each.equivalent
     share = f"{each.found / of:.1%}" if of else "–"
-    if each.ran + each.unrunnable < each.mutants:
-        low, high = wilson(each.found, of)
-        share += f" ({low:.1%} to {high:.1%})"
     return (*(f"{number:,}" for number in numbers), str(each.equivalent), share)
 
 
-def said(path: Path = RESULTS, why: Path = EQUIVALENT) -> str:
-    """What the table leaves open, in sentences."""
+def drawn_again(path: Path = FRESH, why: Path = EQUIVALENT) -> str:
+    """What became of mutants that nobody had looked at, in a sentence."""
+    known, lines = equivalents(why), [line for line in read(path) if line["result"] != "unrunnable"]
+    found = sum(line["result"] in COUNTED for line in lines)
+    same = sum(line["result"] in LEFT and line["digest"] in known for line in lines)
+    of = len(lines) - same
+    low, high = wilson(found, of)
+    return (
+        f"Of {len(lines)} mutants of these folders that another seed drew afterwards {found} were "
+        f"found; without {same} shown to mean the same that is {found / of:.1%} ({low:.1%} to "
+        f"{high:.1%}, Wilson's interval at 95 %)."
+    )
+
+
+def said(path: Path = RESULTS, why: Path = EQUIVALENT, again: Path = FRESH) -> str:
+    """What the table leaves open, in sentences.
+
+    The share of a sample says nothing of other mutants once tests were written for what survived.
+    """
     every = rooms(read(path), equivalents(why))
     told = []
     for name, each in every.items():
         if each.ran + each.unrunnable < each.mutants:
             told.append(f"{each.ran:,} of {each.mutants:,} in {name}")
-    sampled = "Run were, in an order drawn by a seed, " + "; ".join(told) + "." if told else ""
+    sampled = (
+        f"Run were, in an order drawn by a seed, {'; '.join(told)}. Tests were written for what "
+        f"survived of these, so that their shares say nothing of the others. {drawn_again(again)}"
+        if told
+        else ""
+    )
     words = sum(each.words for each in every.values())
     return (
-        f"{sampled} An interval is Wilson's, at 95 %, for all mutants of the folder. A share is of "
-        "the mutants that were run without those shown to mean the same "
+        f"{sampled} A share is of the mutants that were run without those shown to mean the same "
         f"(`benchmarks/mutants/equivalent/`). {words:,} more change only words or assertions. "
         "What survived is listed in `benchmarks/results/mutants.jsonl`."
     ).strip()

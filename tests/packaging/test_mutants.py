@@ -83,11 +83,30 @@ def test_the_last_result_of_a_mutant_that_exists_counts(tmp_path: Path) -> None:
     counts = record.counts(line, {"b": "it is the same"})
     assert counts == record.Counts(7, 2, 1, 1, 1, 1, 1)
     assert (counts.ran, counts.found) == (4, 2)
-    assert record.cells(counts)[-1].startswith("66.7% (")
+    assert record.cells(counts)[-1] == "66.7%"
+    assert record.cells(record.Counts(10, 0, 0, 0, 0, 1, 1))[-1] == "–"
 
 
-def test_a_share_of_all_has_no_interval() -> None:
-    assert record.cells(record.Counts(10, 0, 8, 1, 1, 0, 0))[-1] == "90.0%"
+def test_every_survivor_has_a_reason(lines: list[dict[str, Any]]) -> None:
+    reasons = record.equivalents()
+    left = {each["digest"]: line["path"] for line in lines for each in line["left"]}
+    assert {path for digest, path in left.items() if digest not in reasons} == set()
+
+
+def test_what_was_drawn_afterwards_is_a_sample_of_the_sampled_folders(tmp_path: Path) -> None:
+    again = record.read(record.FRESH)
+    assert len({line["digest"] for line in again}) == len(again)
+    assert all(line["path"].startswith(ROOMS["keeping"].targets) for line in again)
+    assert {line["result"] for line in again} <= {*record.COUNTED, *record.LEFT}
+    place, why = tmp_path / "fresh.jsonl", tmp_path / "why"
+    results = [*["killed"] * 8, "timeout", "survived", "uncovered", "unrunnable"]
+    record.write((run_of(str(n), result) for n, result in enumerate(results)), place)
+    why.mkdir()
+    table = '[[equivalent]]\nwhy = "it is the same as that"\ndigests = ["0", "10"]\n'
+    (why / "a.toml").write_text(table, encoding="utf-8")
+    told = record.drawn_again(place, why)
+    assert told.startswith("Of 11 mutants of these folders that another seed drew afterwards 9 ")
+    assert "without 1 shown to mean the same that is 90.0% (59.6% to 98.2%," in told
 
 
 def test_wilsons_interval() -> None:
