@@ -118,6 +118,8 @@ def test_a_formula_that_a_claim_carries_is_decided() -> None:
         "given x: real; conclude (x + 1)**3 - 1 == x*(x**2 + 3*x + 3)",
         "given x: real; conclude -(x - 1) == 1 - x",
         "given x, y: real; conclude x**0 * y == y",
+        "given x, y: real; conclude (x + y)**2 / 2 == x**2 / 2 + x*y + y**2 / 2",
+        "given x, y: real; conclude (x**2 - y**2) / (x - y) == x + y",
         "given a, b, c, d: real; conclude det([[a, b], [c, d]]) == a*d - b*c",
         "given a, b, c: real; conclude det([[a, b, c], [b, c, a], [c, a, b]]) "
         "== 3*a*b*c - a**3 - b**3 - c**3",

@@ -27,7 +27,6 @@ _ARITHMETIC: dict[type[ast.AST], Callable[..., Any]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
-    ast.Div: operator.truediv,
     ast.Lt: operator.lt,
     ast.LtE: operator.le,
     ast.Gt: operator.gt,
@@ -197,7 +196,10 @@ def _value(tree: ast.expr, values: Mapping[str, Any], words: Mapping[str, Any]) 
         if not isinstance(tree.right, ast.Constant) or not isinstance(tree.right.value, int):
             raise LemmaxError("An exponent is a number.")
         return reduce(operator.mul, [left] * tree.right.value, words["number"](1))
-    return _ARITHMETIC[type(tree.op)](left, _value(tree.right, values, words))
+    right = _value(tree.right, values, words)
+    if isinstance(tree.op, ast.Div):
+        return words.get("/", operator.truediv)(left, right)
+    return _ARITHMETIC[type(tree.op)](left, right)
 
 
 def _for_z3(conclusion: ast.expr, formula: Formula) -> tuple[Any, list[Any]]:
@@ -227,7 +229,8 @@ def _polynomial_equation(conclusion: ast.expr, symbols: Sequence[str]) -> bool:
     from sympy.polys.rings import ring
 
     R, *elements = ring(list(symbols), QQ)
-    words = {"number": lambda n: R(n), "det": _of_rows}
+    # Until sympy 1.14 the operator dropped what remains; exquo refuses it.
+    words = {"number": lambda n: R(n), "det": _of_rows, "/": lambda a, b: a.exquo(b)}
     assert isinstance(conclusion, ast.Compare)
     values = dict(zip(symbols, elements, strict=True))
     left, right = (_value(x, values, words) for x in (conclusion.left, *conclusion.comparators))
