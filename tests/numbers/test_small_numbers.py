@@ -72,6 +72,24 @@ def test_what_is_not_rational(value: Any, sentence: str) -> None:
     assert str(refused.value) == sentence
 
 
+def test_a_masked_entry_has_no_value() -> None:
+    whole = np.ma.array([[1, 2], [3, 4]], mask=[[False, True], [False, False]])
+    said = r"^A masked entry has no value\.$"
+    for data in (whole, whole.astype(float), whole.astype(object), list(whole)):
+        with pytest.raises(NotExact, match=said):
+            Matrix(data, floats=True)
+    entries: list[Any] = [np.ma.masked, np.ma.array(3, mask=True)]
+    for value in entries:
+        with pytest.raises(NotExact, match=said):
+            rational(value, floats=True)
+        with pytest.raises(NotExact, match=said):
+            matrices.decimal(value)
+    nothing = np.ma.array([[1, 2], [3, 4]])
+    assert isinstance(matrices.flint_matrix(nothing), fmpz_mat)
+    assert Matrix(nothing) == Matrix(list(nothing)) == Matrix([[1, 2], [3, 4]])
+    assert rational(np.ma.array(3, mask=False)) == 3
+
+
 def test_an_object_with_only_a_dtype_is_no_number() -> None:
     class Odd:
         dtype = "int"

@@ -78,7 +78,7 @@ def rational(value: Any, *, floats: bool = False) -> fmpq:
             raise NotExact(f"{shown} is not a rational number.") from None
         return fmpq(fraction.numerator, fraction.denominator)
     if hasattr(value, "dtype") and hasattr(value, "item"):
-        return rational(value.item(), floats=floats)
+        return rational(_item(value), floats=floats)
     if isinstance(value, float):
         if not math.isfinite(value):
             raise NotExact(f"{value} is not a finite number.")
@@ -90,6 +90,19 @@ def rational(value: Any, *, floats: bool = False) -> fmpq:
     raise NotExact(f"{value!r} of type {type(value).__name__} is not an exact rational number.")
 
 
+def _item(value: Any) -> Any:
+    """A number of numpy or torch as one of Python."""
+    _refuse_masked(value)
+    return value.item()
+
+
+def _refuse_masked(data: Any) -> None:
+    import numpy as np
+
+    if np.ma.is_masked(data):  # what stands below a mask is anything
+        raise NotExact("A masked entry has no value.")
+
+
 def decimal(value: Any) -> fmpq:
     """The rational number that ``value`` denotes, a float being the decimal that it prints.
 
@@ -98,7 +111,7 @@ def decimal(value: Any) -> fmpq:
     >>> decimal(0.99), decimal("1/3")
     (99/100, 1/3)
     """
-    value = value.item() if hasattr(value, "dtype") and hasattr(value, "item") else value
+    value = _item(value) if hasattr(value, "dtype") and hasattr(value, "item") else value
     return rational(repr(value) if isinstance(value, float) else value)
 
 
@@ -115,6 +128,8 @@ def fraction(value: fmpq | fmpz | int) -> Fraction:
 def _rows(data: Any) -> list[list[Any]]:
     if hasattr(data, "ndim") and data.ndim != 2:
         raise ShapeError(f"A matrix has two dimensions, this array has {data.ndim}.")
+    if hasattr(data, "dtype"):
+        _refuse_masked(data)
     try:
         rows = data.tolist() if hasattr(data, "tolist") else [list(row) for row in data]
     except TypeError:
