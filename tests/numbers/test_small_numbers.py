@@ -597,6 +597,32 @@ def test_elimination_gives_up_on_all_terms_together(monkeypatch: pytest.MonkeyPa
         elimination.eliminate(matrix)
 
 
+def test_factors_with_long_coefficients() -> None:
+    """python-flint sorts integer factors by coefficients as words of the machine."""
+    t, z = fmpz_mpoly_ctx.get(["t", "z"]).gens()
+    for size in (2**31, 2**40, 2**64, 10**200):
+        first, second = t - 1, 2 * t - size * z - 1
+        product = first * (t + size) * second**2 * 6
+        assert elimination.prime_factors(product) == [second, t + size, first]
+        unit, factors = elimination.factored(-product)
+        assert unit == -6
+        assert sorted((k, str(f)) for f, k in factors) == sorted(
+            [(1, str(first)), (1, str(t + size)), (2, str(second))]
+        )
+    assert elimination.factored(t * 0 - 7) == (-7, [])
+    assert elimination.prime_factors(t * 0 + 7) == []
+
+
+def test_families_with_long_entries() -> None:
+    c, size = sympy.symbols("c"), 10**40
+    family = sympy.Matrix([[(c - 1) * (c + size), 0], [0, 2]])
+    found = family_rank(family)
+    assert [each.to_sympy() for each in found.exceptions] == [-size, 1]
+    assert generic_rank(family).minor == sympy.Mul(2, c - 1, c + size)
+    softened = softmax_family_rank(sympy.Matrix([[c, sympy.log(size)], [c, sympy.log(size + 1)]]))
+    assert (softened.rank, softened.exceptions) == (2, ())
+
+
 def test_values_at_which_a_polynomial_vanishes() -> None:
     t, z = fmpz_mpoly_ctx.get(["t", "z"]).gens()
     (nothing,) = parameters.zeros(t, 0, 3)

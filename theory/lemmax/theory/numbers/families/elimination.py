@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from flint import fmpz_mpoly
+from flint import fmpq_mpoly_ctx, fmpz_mpoly
 
 from lemmax.theory.errors import LemmaxError
 
@@ -77,6 +77,21 @@ def eliminate(matrix: Rows, modulus: fmpz_mpoly | None = None) -> Elimination:
     return Elimination(len(pivots), tuple(order[0]), tuple(order[1]), previous)
 
 
+def factored(polynomial: Any) -> tuple[int, list[tuple[fmpz_mpoly, int]]]:
+    """An integer and irreducible polynomials over the integers, each with its multiplicity.
+
+    Over the rationals python-flint finds the same factors; those over the integers it sorts by
+    coefficients as words of the machine, which long ones overflow.
+    """
+    ring = polynomial.context()
+    rationals = fmpq_mpoly_ctx.get(ring.names(), ring.ordering())
+    unit, factors = rationals.from_dict(polynomial.to_dict()).factor()
+    return int(unit), [
+        (ring.from_dict({powers: int(a) for powers, a in f.to_dict().items()}), multiplicity)
+        for f, multiplicity in factors
+    ]
+
+
 def prime_factors(polynomial: Any) -> list[fmpz_mpoly]:
     """The irreducible factors over the integers that are no numbers, each once.
 
@@ -85,5 +100,5 @@ def prime_factors(polynomial: Any) -> list[fmpz_mpoly]:
     >>> prime_factors(2 * t * (t**2 - 1) ** 2)
     [t, t + 1, t - 1]
     """
-    _, factors = polynomial.factor()
+    _, factors = factored(polynomial)
     return sorted((f for f, _ in factors if not f.is_constant()), key=str)

@@ -18,7 +18,7 @@ from flint import arb, fmpz_mpoly, fmpz_mpoly_ctx
 from lemmax.theory.certificates.writing import Certificate
 from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.latex import Typeset
-from lemmax.theory.numbers.families.elimination import Rows, eliminate, prime_factors
+from lemmax.theory.numbers.families.elimination import Rows, eliminate, factored, prime_factors
 from lemmax.theory.numbers.families.parameters import Value, zeros
 from lemmax.theory.numbers.matrices import Matrix, rational
 from lemmax.theory.numbers.rank import certified_rank
@@ -245,9 +245,9 @@ def generic_rank(matrix: Any) -> GenericRank:
         raise LemmaxError("There is no free symbol: certified_rank gives the rank of a matrix.")
     rows = polynomial_rows(family, symbols)
     elimination = eliminate(rows)
-    unit, factors = elimination.minor.factor()
+    unit, factors = factored(elimination.minor)
     powers = [_to_sympy(f, symbols) ** k for f, k in factors]
-    return GenericRank(family, elimination.rank, Mul(Integer(int(unit)), *powers))
+    return GenericRank(family, elimination.rank, Mul(Integer(unit), *powers))
 
 
 def with_exceptions(
