@@ -396,7 +396,7 @@ def summary(found: Gatherer) -> list[Any]:
 def test_a_run_without_evidence_says_nothing(tmp_path: Path) -> None:
     found = gatherer(tmp_path, proof(tmp_path))
     found.properties = {"t.py::t": [("other", 1)]}
-    found.outcomes = {"t.py::t": "passed", "else/q.md::x": "passed"}
+    found.outcomes = {"t.py::t": "passed", "else/q.md::x": "passed", "t.py::t[/p.md::x]": "passed"}
     assert finish(found) == pytest.ExitCode.OK
     assert (found.ledger, found.shown, summary(found)) == ({}, {}, [])
 

@@ -13,7 +13,14 @@ import sympy
 from flint import acb, arb, ctx, fmpq, fmpz_mat, fmpz_mpoly_ctx
 
 from lemmax.theory.errors import LemmaxError, Undecided
-from lemmax.theory.numbers import balls, kruskal_search, row_maps, softmax_rank
+from lemmax.theory.numbers import (
+    balls,
+    gale_duality,
+    kruskal_rank,
+    kruskal_search,
+    row_maps,
+    softmax_rank,
+)
 from lemmax.theory.numbers.families import parameters
 from lemmax.theory.numbers.families.ranks import family_rank, only_symbol, polynomial_rows
 from lemmax.theory.numbers.families.softmax import softmax_family_rank
@@ -204,3 +211,23 @@ def test_a_vector_that_is_zero_modulo_the_prime_alone() -> None:
     search = DependentSubsets(fmpz_mat(rows))
     assert search.of_size(3) is None
     assert search.of_size(4) == (1, 3, 4, 5)
+
+
+def test_dual_vectors_that_are_all_zero_lie_on_every_hyperplane() -> None:
+    assert gale_duality.largest_hyperplane([[0, 0], [0, 0]], 7) == (2, ())
+
+
+def test_twenty_thousand_subsets_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[int] = []
+    found = kruskal_rank.kruskal_rank([[1, 0], [0, 1], [1, 1]])
+    monkeypatch.setattr(kruskal_rank, "near_dependence", lambda *told: asked.append(told[2]))
+    found.distance()
+    assert asked == [20_000]
+
+
+def test_candidates_come_in_the_order_of_their_keys() -> None:
+    """Two dependent triples with the same first vector: the one with the smaller ratio first."""
+    rows = [[1, 0, 0], [0, 1, 0], [1, 1, 0], [0, 0, 1], [1, 0, 1]]
+    search = DependentSubsets(fmpz_mat(rows))
+    found = [*search._triples(np.array(rows), (), 0)]
+    assert found == [(0, 1, 2), (0, 3, 4)]

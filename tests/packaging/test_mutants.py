@@ -52,7 +52,10 @@ def test_the_record_is_well_formed(lines: list[dict[str, Any]]) -> None:
 def test_reasons_are_given_for_survivors_only(lines: list[dict[str, Any]]) -> None:
     left = {each["digest"] for line in lines for each in line["left"]}
     reasons = record.equivalents()
-    assert set(reasons) <= left
+    before = record.equivalents(but=record.AFTERWARDS)
+    assert set(before) <= left
+    fresh = {x["digest"] for x in record.read(record.FRESH) if x["result"] in record.LEFT}
+    assert set(reasons) - set(before) <= fresh - left
     assert all(len(why.split()) > 3 for why in reasons.values())
 
 
@@ -104,9 +107,17 @@ def test_what_was_drawn_afterwards_is_a_sample_of_the_sampled_folders(tmp_path: 
     why.mkdir()
     table = '[[equivalent]]\nwhy = "it is the same as that"\ndigests = ["0", "10"]\n'
     (why / "a.toml").write_text(table, encoding="utf-8")
-    told = record.drawn_again(place, why)
-    assert told.startswith("Of 11 mutants of these folders that another seed drew afterwards 9 ")
-    assert "without 1 shown to mean the same that is 90.0% (59.6% to 98.2%," in told
+    share = "without 1 shown to mean the same that is 90.0% (59.6% to 98.2%,"
+    for later, said in (("", ("0", "1")), (table.replace('"10"', '"9"'), ("1", "0"))):
+        (why / record.AFTERWARDS).write_text(later or "equivalent = []", encoding="utf-8")
+        told = record.drawn_again(place, why)
+        assert told.startswith(
+            "Of 11 mutants of these folders that another seed drew afterwards 9 "
+        )
+        assert share in told  # whatever is known since
+        same, found = said
+        assert f"of the others {same} were shown to mean the same afterwards" in told
+        assert told.endswith(f"and tests find {found} now.")
 
 
 def test_wilsons_interval() -> None:
