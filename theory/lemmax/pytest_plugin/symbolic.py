@@ -229,12 +229,23 @@ def _polynomial_equation(conclusion: ast.expr, symbols: Sequence[str]) -> bool:
     from sympy.polys.rings import ring
 
     R, *elements = ring(list(symbols), QQ)
-    # Until sympy 1.14 the operator dropped what remains; exquo refuses it.
-    words = {"number": lambda n: R(n), "det": _of_rows, "/": lambda a, b: a.exquo(b)}
+    words = {"number": lambda n: R(n), "det": _of_rows, "/": _divided}
     assert isinstance(conclusion, ast.Compare)
     values = dict(zip(symbols, elements, strict=True))
     left, right = (_value(x, values, words) for x in (conclusion.left, *conclusion.comparators))
     return bool(left == right)
+
+
+def _divided(a: Any, b: Any) -> Any:
+    """The quotient by a number: by anything else it has no value where that is zero.
+
+    Until sympy 1.14 its own operator dropped what remains.
+    """
+    from sympy.polys.polyerrors import ExactQuotientFailed
+
+    if not b.is_ground:
+        raise ExactQuotientFailed(a, b)
+    return a.exquo(b)
 
 
 def _equation(conclusion: ast.expr, formula: Formula) -> bool:
