@@ -12,6 +12,8 @@ import numpy as np
 import pytest
 
 from lemmax.checker import NotACertificate, check
+from lemmax.checker.bounds import RULES
+from lemmax.checker.limits import metered
 from lemmax.theory import tensor_rank
 from lemmax.theory.tensors import stages
 from lemmax.theory.tensors.above.gluing import glued
@@ -330,3 +332,33 @@ def test_columns_of_two_types_glued() -> None:
     bound = closing(T)
     assert bound.value == 15
     assert accepted(T, bound.steps, 15)
+
+
+# --- what is charged ------------------------------------------------------------------------------
+
+
+def work_of(T: Array, step: Any) -> int:
+    with metered() as meter:
+        gain, _, _ = RULES["blocks"].apply(step, T.tolist(), "Q", "proof[0]")
+    assert gain > 0
+    return meter.work
+
+
+def test_whatever_is_gone_through_is_charged() -> None:
+    """Combinations that select a slice, and steps that change nothing, cost what they go through.
+
+    Slices of the first mode are there already, so that to select them is free.
+    """
+    T = np.zeros((2, 42, 42), dtype=int)
+    T[0, 0, 0] = T[0, 1, 1] = T[1, 2, 2] = 1
+    flat = {"lemma": "flattening", "mode": 1, "prime": "2"}
+    alone = {"block": 0, "combinations": [0], "proof": [flat]}
+    step: dict[str, Any] = {"lemma": "blocks", "mode": 0, "first": [[0, 1], [0, 1]]}
+    step |= {"proofs": [[flat], [flat]], "alone": []}
+    least = work_of(T, step)
+    one = work_of(T, {**step, "alone": [alone]})
+    assert one - least >= 40 * 40
+    assert work_of(T, {**step, "alone": [alone] * 9}) == least + 9 * (one - least)
+    nothing = {"lemma": "restriction", "maps": [[], [], []]}
+    longer = work_of(T, {**step, "proofs": [[flat], [nothing, nothing, flat]]})
+    assert longer == least + 2 * 2 * 40 * 40

@@ -1,11 +1,12 @@
 """Ranks of two blocks add up, unless they exceed a flattening rank by more than three, or two."""
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from ..limits import refuse, spend
+from ..limits import keep, refuse, released, spend
 from ..reading import exactly, fields, indices, integer, items, variant
-from ..tensors import Bound, Integral, exact_rank, mapped, sizes, turned, turned_back
+from ..tensors import Bound, Integral, exact_rank, length_of, mapped, sizes, turned, turned_back
 
 
 def proved(
@@ -18,7 +19,10 @@ def proved(
         ends = i == len(proof) - 1
         named = {name: rule.fields for name, rule in rules.items() if rule.closes == ends}
         name = variant(step, at, "lemma", named)
-        gain, T, _ = rules[name].apply(step, T, field, at)
+        with released():
+            keep("The tensor", entries := math.prod(sizes(T)), length_of(T))
+            spend("The tensor", entries)
+            gain, T, _ = rules[name].apply(step, T, field, at)
         if gain < 0:
             return None
         total += gain
@@ -80,12 +84,14 @@ def by_blocks(
         alone = fields(value, at, "block combinations proof")
         own = integer(alone["block"], f"{at}.block", 2)
         rows = items(alone["combinations"], f"{at}.combinations")
-        if any(x for one in mapped(rows, parts[1 - own], mode, at) for row in one for x in row):
+        other = mapped(rows, parts[1 - own], mode, at)
+        spend("The blocks", math.prod(sizes(other)))
+        if any(x for one in other for row in one for x in row):
             return -1, T, "a combination does not vanish on the other block"
         inner = mapped(rows, parts[own], mode, at)
         size = rank - ranks[1 - own]
         needed = proved(rules, alone["proof"], inner, field, f"{at}.proof")
-        if needed is None or needed <= size or exact_rank(inner, mode) != size:
+        if needed is None or needed <= size:
             return -1, T, "the matrices inside of a block are not shown to need more terms"
         more = 3
     gain = min(bounds[0] + bounds[1], rank + more)
