@@ -221,6 +221,6 @@ def test_a_time_that_cannot_be_used_is_one_sentence(seconds: float) -> None:
 
 def test_a_masked_entry_is_refused() -> None:
     masked = np.ma.array(np.ones((2, 2, 2), dtype=int), mask=np.eye(4, 2).reshape(2, 2, 2) > 0)
-    with pytest.raises(NotExact, match="^A masked entry has no value.$"):
+    with pytest.raises(NotExact, match=r"^A masked entry has no value\.$"):
         tensor_rank(masked)
     assert tensor_rank(np.ma.array(np.ones((2, 2, 2), dtype=int))).rank == 1
