@@ -23,9 +23,8 @@ from flint import fmpq, fmpq_mat
 
 from lemmax.theory.numbers.linear import independent, integers, left_null_space, null_space
 from lemmax.theory.tensors.arrays import Array, flattening_rank, tensor_array
-from lemmax.theory.tensors.below.blocks import Half, halves, part_of
 from lemmax.theory.tensors.decompositions import Decomposition, rational_terms
-from lemmax.theory.tensors.reductions import blocks
+from lemmax.theory.tensors.reductions import Half, blocks, halves, part_of
 from lemmax.theory.tensors.search.third_factors import third_factor
 
 _SHARED = 3  # dimensions that five terms give to both blocks

@@ -25,7 +25,7 @@ from lemmax.theory.numbers.linear import integers, left_null_space
 from lemmax.theory.tensors.arrays import Array, flattening, flattening_rank, mapped
 from lemmax.theory.tensors.below.chains import ChainStep, LowerBound, OpenChain
 from lemmax.theory.tensors.below.substitution import ALL_SUBSETS, Subsets
-from lemmax.theory.tensors.reductions import blocks
+from lemmax.theory.tensors.reductions import Half, blocks, halves, part_of
 
 _MORE = 3  # than the flattening, at the most
 _BLOCKS = 6  # that are put together into two in all ways
@@ -94,22 +94,6 @@ def two_blocks(array: Array, least: int, prove: Prove) -> LowerBound | None:
     return best
 
 
-Half = list[list[int]]  # the indices of two modes
-
-
-def halves(
-    sides: Sequence[tuple[list[int], list[int], list[int]]], others: Sequence[int]
-) -> Iterator[Half]:
-    """All ways to put the blocks into two: the indices of the one that has the first block.
-
-    >>> [*halves([([0], [0], [0]), ([1], [1], [0]), ([2], [2], [0])], [0, 1])]
-    [[[0], [0]], [[0, 1], [0, 1]], [[0, 2], [0, 2]]]
-    """
-    for chosen in range(2 ** (len(sides) - 1) - 1):
-        inside = [0, *(n for n in range(1, len(sides)) if chosen >> n - 1 & 1)]
-        yield [sorted(i for n in inside for i in sides[n][m]) for m in others]
-
-
 def _of_halves(
     array: Array, mode: int, rank: int, first: Half, least: int, prove: Prove
 ) -> LowerBound | None:
@@ -136,13 +120,6 @@ def _of_halves(
         "alone": alone,
     }
     return LowerBound.by(step, min(total, rank + more))
-
-
-def part_of(array: Array, mode: int, half: Half) -> Array:
-    """A tensor on some indices of the modes other than one."""
-    kept = [*half]
-    kept.insert(mode, list(range(array.shape[mode])))
-    return array[np.ix_(*kept)]
 
 
 def _alone(
