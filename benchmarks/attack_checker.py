@@ -572,6 +572,7 @@ def transformer(rng: random.Random) -> Outcome:
 ATTACKS: dict[str, Callable[[random.Random], Outcome]] = {
     "forged tensor ranks": forged_tensor_rank,
     "forged joint steps": forged_lemma(lemmas.joint_steps),
+    "forged blocks": forged_lemma(lemmas.block_steps),
     "forged algebras": forged_lemma(lemmas.algebras),
     "forged terms at a root": forged_lemma(lemmas.at_a_root),
     "forged matrix ranks": forged_matrix_rank,

@@ -1,4 +1,4 @@
-"""False uses of joint substitution and of the bounds of algebras, on tensors with known terms.
+"""False uses of joint substitution, of blocks and of the bounds of algebras: the terms are known.
 
 Every instance is a tensor with a decomposition of R terms, and a proof that would give more than R:
 made as an honest one is, then changed in one place or in none. No such certificate is true, so
@@ -26,12 +26,13 @@ from lemmax.theory.tensors.algebras.structure import structure
 from lemmax.theory.tensors.below.algebras import algebra_bound
 from lemmax.theory.tensors.examples import cyclic, matrix_product
 from lemmax.theory.tensors.ranks import tensor_fields
+from lemmax.theory.tensors.stages import quickly_proved
 
 Certificate = dict[str, Any]
 Step = dict[str, Any]
 Rows = list[list[int]]
 PRIMES = ("2", "3", "5", "101", str(2**61 - 1), str(2**61 - 1), str(2**61 - 1))
-NAMES = ("joint", "radical", "algebra")  # lemmas that are attacked here
+NAMES = ("joint", "radical", "algebra", "blocks")  # lemmas that are attacked here
 _LARGEST = 9  # dimension of a product of algebras
 
 
@@ -145,6 +146,199 @@ def changed_joint(rng: random.Random, step: Step) -> None:
         step["maps"] = [[], [], []]
     else:
         step["mode"], step["columns"] = step["columns"], step["mode"]
+
+
+# Strassen's seven products of two by two matrices, with the columns of the one and the rows of the
+# other as two blocks each.
+_SEVEN = (
+    ([1, 0, 0, 1], [1, 0, 0, 1]),
+    ([0, 1, 0, 1], [1, 0, 0, 0]),
+    ([1, 0, 0, 0], [0, 1, 0, -1]),
+    ([0, 0, 0, 1], [-1, 0, 1, 0]),
+    ([1, 0, 1, 0], [0, 0, 0, 1]),
+    ([-1, 1, 0, 0], [1, 1, 0, 0]),
+    ([0, 0, 1, -1], [0, 0, 1, 1]),
+)
+Pairs = list[list[Any]]  # of vectors: matrices of rank one
+
+
+def _vector(rng: random.Random, sizes: Sequence[int], block: int) -> Any:
+    entries = [rng.choice([0, 1, 1, -1]) for _ in range(sizes[block])]
+    return np.array([*[0] * (sizes[0] * block), *entries, *[0] * (sizes[1] * (1 - block))], object)
+
+
+def _pairs(rng: random.Random) -> tuple[list[list[int]], Pairs]:
+    """The sizes of the blocks, and matrices of rank one: some in a block, some in none.
+
+    Few vectors are the parts of those in none, so that many combinations of them are in the blocks.
+    """
+    kind = rng.choice(["seven", "five", "five", "five", "mixed", "mixed", "none"])
+    sizes = [[2, 2] if kind == "seven" else [rng.randint(2, 3) for _ in "12"] for _ in "12"]
+    if kind == "mixed":
+        sizes = [[rng.randint(1, 3) for _ in "12"] for _ in "12"]
+    (p, x1, q, x2), (q1, y1, p2, y2) = (
+        [_vector(rng, own, block) for block in (0, 0, 1, 1)] for own in sizes
+    )
+    pairs: Pairs = []
+    if kind == "seven":
+        pairs = [[np.array(x, object) for x in pair] for pair in _SEVEN]
+    elif kind == "five":  # Strassen's for three of four entries
+        pairs = [[p, p2 + y1], [p + x2, p2], [q + x1, q1], [q, q1 + y2], [p + q, p2 + q1]]
+    elif kind == "mixed":
+        for _ in range(rng.randint(2, 7)):
+            a, b = rng.choice([p, x1]), rng.choice([q, x2])
+            c, d = rng.choice([q1, y1]), rng.choice([p2, y2])
+            pairs.append([rng.choice([a, b, a + b]), rng.choice([c, d, c + d])])
+    for _ in range(rng.choice([0, 1, 2, 2, 3, 4])):
+        block = rng.randrange(2)
+        pairs.append([_vector(rng, own, block) for own in sizes])
+    return sizes, pairs
+
+
+def two_blocks(rng: random.Random) -> tuple[Any, list[list[Any]], list[list[list[int]]]]:
+    """A tensor of two blocks that share the first mode, its terms, and the indices of the blocks.
+
+    Its slices are the combinations of some matrices of rank one that lie in the blocks, or a part;
+    in some cases one is not in the blocks.
+    """
+    sizes, pairs = _pairs(rng)
+    b, c = (own[0] for own in sizes)
+    products = [np.outer(*pair) for pair in pairs]
+    outside = [[*M[:b, c:].ravel(), *M[b:, :c].ravel()] for M in products]
+    rows = _whole(left_null_space(_matrix(outside))) if pairs else []
+    if rng.random() < 0.15:  # one slice more, which is often outside
+        rows.append([rng.choice([0, 0, 1]) for _ in pairs])
+    for _ in range(rng.choice([0, 0, 0, 1, 2]) if len(rows) > 2 else 0):
+        i, j = rng.sample(range(len(rows)), 2)
+        added = [x + y for x, y in zip(rows[i], rows[j], strict=True)]
+        rows[i] = added
+        if rng.random() < 0.5:
+            rows.pop(j)
+    T = np.zeros((len(rows), *map(sum, sizes)), dtype=object)
+    for j, M in enumerate(products):
+        T = T + np.multiply.outer(np.array([row[j] for row in rows], dtype=object), M)
+    terms = [[[row[j] for row in rows], *map(list, pair)] for j, pair in enumerate(pairs)]
+    halves = [[[*range(n)] for n in (b, c)], [[*range(own[0], sum(own))] for own in sizes]]
+    return T, terms, halves
+
+
+def _of_block(rng: random.Random, part: Any) -> tuple[list[Step], int]:
+    """A proof for a block, and the bound that it gives."""
+    if rng.random() < 0.3:
+        bound = quickly_proved(part.astype(np.int64), "Q")
+        return list(bound.steps), bound.value
+    closing, rank = _flattened(rng, part)
+    nothing = {"lemma": "restriction", "maps": [[], [], []]}
+    return rng.choice([[closing], [closing], [nothing, closing]]), rank
+
+
+def blocks(rng: random.Random) -> tuple[Certificate, int, int]:
+    """Two planted blocks with their honest step, the number of planted terms, and what it gives."""
+    T, terms, halves = two_blocks(rng)
+    while len(T) == 0 or not all(_part(T, half).any() for half in halves):
+        T, terms, halves = two_blocks(rng)
+    parts = [_part(T, half) for half in halves]
+    rank, *ranks = (_matrix(X.reshape(len(X), -1)).rank() for X in (T, *parts))
+    proofs, bounds = zip(*(_of_block(rng, part) for part in parts), strict=True)
+    exact = all(bound <= r for bound, r in zip(bounds, ranks, strict=True))
+    more, alone = 2 if sum(ranks) - rank == 3 and exact else 3, []
+    for own in rng.sample(range(2), 2):
+        rows = _whole(left_null_space(_matrix(parts[1 - own].reshape(len(T), -1))))
+        inside = np.tensordot(np.array(rows, dtype=object), parts[own], 1) if rows else rows
+        if not np.any(inside):
+            continue
+        steps, needed = _of_block(rng, inside)
+        if needed > rank - ranks[1 - own] or rng.random() < 0.1:
+            alone.append({"block": own, "combinations": _text(rows), "proof": steps})
+            more = 3 if more and needed > rank - ranks[1 - own] else 0
+    b, c = map(len, halves[0])
+    inside = not T[:, :b, c:].any() and not T[:, b:, :c].any()
+    gain = min(sum(bounds), rank + more) if more and inside else 0
+    order = rng.sample(range(3), 3)
+    mode = order.index(0)
+    first = [halves[0][m - 1] for m in order if m]
+    step = {"lemma": "blocks", "mode": mode, "first": first, "proofs": list(proofs), "alone": alone}
+    _reordered(step, order)
+    made = {"terms": [_text([term[m] for m in order]) for term in terms], "families": []}
+    base = {"field": rng.choice("QRC"), "proof": [step], **made}
+    return {"tensor": tensor_fields(T.transpose(order)), **base}, len(terms), gain
+
+
+def _part(T: Any, half: list[list[int]]) -> Any:
+    return T[np.ix_(range(len(T)), *half)]
+
+
+def _reordered(step: Step, order: list[int]) -> None:
+    """The steps for the blocks, where the modes stand in another order."""
+    for steps in (*step["proofs"], *(one["proof"] for one in step["alone"])):
+        for one in steps:
+            for name in ("mode", "columns"):
+                if name in one:
+                    one[name] = order.index(one[name])
+            if "maps" in one:
+                one["maps"] = [one["maps"][m] for m in order]
+
+
+def changed_blocks(rng: random.Random, step: Step) -> None:
+    """One field changed in a way that would raise the bound, or that breaks what it rests on."""
+    flat = {"lemma": "flattening", "mode": rng.randrange(3), "prime": rng.choice(PRIMES)}
+    koszul = {**flat, "lemma": "koszul"}
+    hitting = {"lemma": "transversal", "mode": flat["mode"], "columns": rng.randrange(3)}
+    false = [[flat], [koszul], [{**hitting, "hitting": rng.randint(1, 4)}], [flat, flat]]
+    nested = copy.deepcopy(step)
+    nested["alone"] = rng.choice([[], nested["alone"]])
+    false.append([nested])
+    alone, chosen = step["alone"], rng.choice(step["first"])
+    change = rng.choice(["proof", "twice", "swap", "first", "mode", "new", *["alone"] * 4])
+    one = rng.choice([x for x in alone if type(x["combinations"][0]) is list] or [None])
+    if change == "proof":
+        step["proofs"][rng.randrange(2)] = rng.choice(false)
+    elif change == "twice":
+        step["proofs"] = [rng.choice(step["proofs"])] * 2
+    elif change == "swap":
+        step["proofs"] = step["proofs"][::-1]
+    elif change == "mode":
+        step["mode"] = rng.randrange(3)
+    elif change == "first":
+        move = rng.choice(["more", "fewer", "other", "repeated", "exchanged"])
+        if move == "fewer" and len(chosen) > 1:
+            chosen.pop(rng.randrange(len(chosen)))
+        elif move == "exchanged":
+            step["first"] = step["first"][::-1]
+        else:
+            own = {"more": rng.randrange(6), "repeated": chosen[0]}.get(move, rng.randrange(4))
+            chosen[:] = [own] if move == "other" else [*chosen, own]
+    elif change == "new" or one is None:
+        width = len(one["combinations"][0]) if one else rng.choice([3, 3, 4, 5])
+        rows: Any = [
+            [rng.choice([0, 0, 1, -1]) for _ in range(width)] for _ in range(rng.randint(1, 3))
+        ]
+        units = [[int(i == j) for j in range(width)] for i in range(width)]
+        some = rng.sample(range(width), rng.randint(1, width))
+        made = rng.choice([some, _text(rows), _text(units), _text([units[i] for i in some])])
+        more = {"block": rng.randrange(2), "combinations": made, "proof": rng.choice(false)}
+        alone.insert(rng.randint(0, len(alone)), more)
+    else:
+        _changed_alone(rng, one, false)
+
+
+def _changed_alone(rng: random.Random, one: Step, false: list[list[Step]]) -> None:
+    """Combinations that do not vanish, that are only a part, or that are many; a false proof."""
+    rows, change = one["combinations"], rng.randrange(7)
+    if change == 0:
+        one["block"] = 1 - one["block"]
+    elif change == 1 and len(rows) > 1:
+        rows.pop(rng.randrange(len(rows)))
+    elif change == 2:
+        rows.append([rng.choice(["0", "1", "-1"]) for _ in rows[0]])
+    elif change == 3:
+        rows.append([str(int(x) * 10 ** rng.choice([1, 30, 900])) for x in rng.choice(rows)])
+    elif change == 4:
+        one["combinations"] = rng.sample(range(len(rows[0])), rng.randint(1, len(rows[0])))
+    elif change == 5:
+        rng.choice(rows)[rng.randrange(len(rows[0]))] = rng.choice(["0", "1", "-1", "2"])
+    else:
+        one["proof"] = rng.choice(false)
 
 
 _FIELDS = (
@@ -300,3 +494,8 @@ def joint_steps(rng: random.Random) -> tuple[Certificate, bool]:
 def algebras(rng: random.Random) -> tuple[Certificate, bool]:
     """R + 1 by the parts of an algebra with R terms."""
     return forged(rng, algebra, changed_algebra)
+
+
+def block_steps(rng: random.Random) -> tuple[Certificate, bool]:
+    """R + 1 by two blocks, where R terms are planted."""
+    return forged(rng, blocks, changed_blocks)

@@ -69,6 +69,7 @@ ROOMS = {
             "tests/numbers/test_kruskal_rank.py",
             "tests/tensors/test_tensor_rank_certificates.py",
             "tests/tensors/test_joint_substitution.py",
+            "tests/tensors/test_two_blocks.py",
             "tests/tensors/test_bounds_from_spans.py",
             "tests/tensors/test_chains.py",
             "tests/compiler/test_envelopes.py",

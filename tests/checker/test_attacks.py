@@ -65,6 +65,8 @@ def test_a_lie_is_found(script: ModuleType, monkeypatch: pytest.MonkeyPatch) -> 
     [
         ("forged joint steps", bounds.joint, "shrunk", lambda *_: []),
         ("forged joint steps", bounds.joint, "rank_mod", lambda rows, _: len(rows)),
+        ("forged blocks", bounds.blocks, "proved", lambda *_: 9),
+        ("forged blocks", bounds.blocks, "exact_rank", lambda T, mode: len(T)),
         ("forged algebras", bounds.algebras, "is_irreducible", lambda *_: True),
         ("forged algebras", bounds.algebras, "lost", lambda *_: 0),
         ("forged algebras", bounds.algebras, "roots_of", lambda f: (0, len(f) - 1)),

@@ -13,7 +13,7 @@ from hypothesis import given
 from lemmax.checker import check
 from lemmax.constructions.wong.examples import figure_1
 from lemmax.strategies import databases
-from lemmax.theory.errors import LemmaxError
+from lemmax.theory.errors import LemmaxError, NotExact
 from lemmax.theory.facts.database import Database
 from lemmax.theory.tensors import stages
 from lemmax.theory.tensors.above.slices import slice_sum
@@ -217,3 +217,10 @@ def test_fits_of_parts_add_up() -> None:
 def test_a_time_that_cannot_be_used_is_one_sentence(seconds: float) -> None:
     with pytest.raises(LemmaxError, match=r"not a time to search.*\.$"):
         tensor_rank(cyclic(3), seconds=seconds)
+
+
+def test_a_masked_entry_is_refused() -> None:
+    masked = np.ma.array(np.ones((2, 2, 2), dtype=int), mask=np.eye(4, 2).reshape(2, 2, 2) > 0)
+    with pytest.raises(NotExact, match=r"^A masked entry has no value\.$"):
+        tensor_rank(masked)
+    assert tensor_rank(np.ma.array(np.ones((2, 2, 2), dtype=int))).rank == 1

@@ -55,6 +55,10 @@ _WHY = {
         "keys, queries or values of two kinds are taken away together, with a term for each: "
         "what they share does not hide either of them"
     ),
+    "blocks": (
+        "the table falls into two parts that share only some of its names; each part needs its own "
+        "terms, and a term that serves both saves less than they share"
+    ),
     "radical": (
         "part of this multiplication table vanishes when it is multiplied with itself again "
         "and again; it needs two terms for each of its dimensions"

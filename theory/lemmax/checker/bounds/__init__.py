@@ -5,10 +5,11 @@ with R(T) >= gain. It reads its own step of the certificate. The proofs are in d
 """
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 from ..tensors import Bound, Integral
-from . import algebras, flattenings, joint, pencils, spans
+from . import algebras, blocks, flattenings, joint, pencils, spans
 
 
 class Rule(NamedTuple):
@@ -36,3 +37,5 @@ RULES: dict[str, Rule] = {
     "algebra": Rule("unit prime element factors", True, algebras.by_algebra),
     "square": Rule("mode form minors weights prime", True, spans.by_square),
 }
+# Blocks have proofs of their own, by the rules of this register.
+RULES["blocks"] = Rule("mode first proofs alone", True, partial(blocks.by_blocks, RULES))

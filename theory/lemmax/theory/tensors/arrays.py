@@ -36,6 +36,8 @@ def tensor_array(data: Any) -> Array:
         array = np.asarray(data)
     except ValueError:
         raise ShapeError("The slices of a tensor must all have the same shape.") from None
+    if np.ma.is_masked(data):
+        raise NotExact("A masked entry has no value.")
     if array.ndim != 3:
         raise ShapeError(f"A tensor has three dimensions, this array has {array.ndim}.")
     if not array.size:

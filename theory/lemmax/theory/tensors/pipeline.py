@@ -28,7 +28,7 @@ from lemmax.theory.tensors.decompositions import Decomposition
 from lemmax.theory.tensors.fields import Field
 from lemmax.theory.tensors.reductions import blocks, components, concise, restricted
 from lemmax.theory.tensors.search.clock import earlier, late, share
-from lemmax.theory.tensors.stages import solve_algebra, solve_component
+from lemmax.theory.tensors.stages import by_blocks, solve_algebra, solve_component
 
 Side: TypeAlias = tuple[list[int], list[int], list[int]]
 """The indices of a part in the three modes."""
@@ -119,7 +119,7 @@ def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: floa
     last = max(range(len(parts)), key=lambda i: (excess[i], not parts[i].thin))
     order = [i for i in range(len(parts)) if i != last] + [last]
     first = [(parts[i].additive, sides[i]) for i in order[:-1]]
-    return Bounds(
+    bounds = Bounds(
         _one_by_one(first, parts[last].additive, sides[last]),
         _one_by_one(first, parts[last].lower, sides[last]),
         _placed(array, sides, parts),
@@ -130,6 +130,9 @@ def _solve_sum(array: Array, sides: Sequence[Side], field: Field, deadline: floa
         cut=any(part.cut and not part.closed for part in parts),
         fitted=_fitted(parts),
     )
+    if bounds.closed or sum(x > 0 for x in excess) < 2:
+        return bounds
+    return by_blocks(array, bounds, field, deadline)  # where more than one has to be at its best
 
 
 def _solve_each(

@@ -9,7 +9,9 @@ are those of the graph on two modes only: the indices of the third mode may be s
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import networkx as nx
 import numpy as np
@@ -140,3 +142,27 @@ def blocks(array: Array, mode: int) -> list[tuple[list[int], list[int], list[int
 def restricted(array: Array, keep: tuple[list[int], list[int], list[int]]) -> Array:
     """The sub-tensor on three index sets."""
     return array[np.ix_(*keep)]
+
+
+Half: TypeAlias = list[list[int]]
+"""The indices of two modes."""
+
+
+def halves(
+    sides: Sequence[tuple[list[int], list[int], list[int]]], others: Sequence[int]
+) -> Iterator[Half]:
+    """All ways to put the blocks into two: the indices of the one that has the first block.
+
+    >>> [*halves([([0], [0], [0]), ([1], [1], [0]), ([2], [2], [0])], [0, 1])]
+    [[[0], [0]], [[0, 1], [0, 1]], [[0, 2], [0, 2]]]
+    """
+    for chosen in range(2 ** (len(sides) - 1) - 1):
+        inside = [0, *(n for n in range(1, len(sides)) if chosen >> n - 1 & 1)]
+        yield [sorted(i for n in inside for i in sides[n][m]) for m in others]
+
+
+def part_of(array: Array, mode: int, half: Half) -> Array:
+    """A tensor on some indices of the modes other than one."""
+    kept = [*half]
+    kept.insert(mode, list(range(array.shape[mode])))
+    return array[np.ix_(*kept)]
