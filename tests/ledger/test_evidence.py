@@ -364,6 +364,14 @@ def test_parameters_of_a_test_are_one_piece_of_evidence() -> None:
     assert merged(apart) == apart
 
 
+def test_the_formula_shown_does_not_depend_on_which_parameter_ended_first() -> None:
+    one = replace(evidence("symbolic"), formula="a == a", symbols=("a",))
+    two = replace(one, formula="b*a == a*b", symbols=("a", "b"))
+    assert merged([one, two]) == merged([two, one]) == [one]
+    broken = replace(two, outcome="failed")
+    assert merged([one, broken]) == merged([broken, one]) == [broken]
+
+
 def test_certificates_that_coq_proved_are_marked_while_they_are_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "certificates"
     item = evidence(certificates=("a.json", "b.json", "x/c.json"), sha256=("1", "2", "3"))

@@ -109,12 +109,15 @@ def worst(outcomes: Iterable[Outcome]) -> Outcome:
 
 
 def merged(items: Iterable[Evidence]) -> list[Evidence]:
-    """Parameters of one test are one piece of evidence, as good as the worst of them."""
+    """Parameters of one test are one piece of evidence, as good as the worst of them.
+
+    Which formula it shows does not depend on the order in which they ended.
+    """
     pieces: dict[tuple[str, str, str, str], Evidence] = {}
     for item in items:
         key = (item.claim, item.test, item.grade, item.direction)
         before = pieces.get(key, item)
-        least = min(before, item, key=lambda e: _WORST.index(e.outcome))
+        least = min(before, item, key=lambda e: (_WORST.index(e.outcome), e.formula or ""))
         files = dict(zip(before.certificates, before.sha256, strict=True))
         files |= dict(zip(item.certificates, item.sha256, strict=True))
         counts = [e.count for e in (before, item) if e.count is not None and e is not least]
