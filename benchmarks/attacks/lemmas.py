@@ -252,8 +252,8 @@ def blocks(rng: random.Random) -> tuple[Certificate, int, int]:
             alone.append({"block": own, "combinations": _text(rows), "proof": steps})
             more = 3 if more and needed > rank - ranks[1 - own] else 0
     b, c = map(len, halves[0])
-    inside = not T[:, :b, c:].any() and not T[:, b:, :c].any()
-    gain = min(sum(bounds), rank + more) if more and inside else 0
+    apart = not T[:, :b, c:].any() and not T[:, b:, :c].any()
+    gain = min(sum(bounds), rank + more) if more and apart else 0
     order = rng.sample(range(3), 3)
     mode = order.index(0)
     first = [halves[0][m - 1] for m in order if m]

@@ -111,7 +111,7 @@ def test_a_referee_reads_a_kind_and_what_it_imports() -> None:
     for kind in set(checker.KINDS) - {"refutation", "witness"}:
         parts = {p.relative_to(FOLDER).parts[0] for p in sources_for(kind)}
         assert not parts & {"language", "words"}, kind
-        assert sum(p.read_text().count("\n") for p in sources_for(kind)) < 2_600, kind
+        assert sum(p.read_text().count("\n") for p in sources_for(kind)) < 2_700, kind
 
 
 def test_equal_sources_give_equal_archives(tmp_path: Path) -> None:

@@ -40,13 +40,13 @@ def exception() -> Array:
     return T
 
 
-def accepted(T: Array, steps: Any, value: int) -> bool:
+def accepted(T: Array, steps: Any, value: int, field: str = "Q") -> bool:
     """Whether the checker accepts the steps as a proof of the bound."""
     certificate = dict(TensorRank(T, "Q", flattening_bound(T, 0), slice_sum(T, 2)).certificate())
     while certificate["upper"] < value:
         certificate["upper"] += 1
         certificate["terms"].append([["0"] * n for n in T.shape])
-    return check({**certificate, "proof": list(steps), "lower": value}).holds
+    return check({**certificate, "field": field, "proof": list(steps), "lower": value}).holds
 
 
 def closing(T: Array, least: int = 0) -> LowerBound:
@@ -293,6 +293,25 @@ def test_a_block_that_needs_more_than_its_flattening_is_no_exception() -> None:
     bound = two_blocks(T, 0, lambda part: stages.quickly_proved(part, "R"))
     assert bound is not None
     assert (bound.value, bound.steps[-1]["alone"]) == (6, [])
+    assert accepted(T, bound.steps, 6, "R")
+    assert not accepted(T, bound.steps, 6, "C")
+
+
+def test_what_lies_in_a_block_needs_more_over_the_reals_alone() -> None:
+    """The cyclic group of order three lies in a block, three units in each of the two."""
+    T = np.zeros((6, 9, 9), dtype=int)
+    T[:3, :3, :3] = cyclic(3)
+    T[range(3, 6), range(3, 6), range(3, 6)] = T[range(3, 6), range(6, 9), range(6, 9)] = 1
+    flat = {"lemma": "flattening", "mode": 0, "prime": "101"}
+    step: dict[str, Any] = {"lemma": "blocks", "mode": 0, "first": [list(range(6))] * 2}
+    step |= {"proofs": [[flat], [flat]], "alone": []}
+    rows = [[str(int(i == j)) for j in range(6)] for i in range(3)]
+    proof = list(stages.quickly_proved(cyclic(3), "R").steps)
+    alone = [{"block": 0, "combinations": rows, "proof": proof}]
+    assert accepted(T, [step], 8, "R")
+    assert not accepted(T, [step], 9, "R")
+    assert accepted(T, [{**step, "alone": alone}], 9, "R")
+    assert not accepted(T, [{**step, "alone": alone}], 9, "C")
 
 
 def test_direct_sums_add_up_where_little_is_missing() -> None:
@@ -303,6 +322,15 @@ def test_direct_sums_add_up_where_little_is_missing() -> None:
     result = tensor_rank(T, "C")
     assert (result.lower, result.upper) == (6, 6)
     assert check(result.certificate()).holds
+
+
+def test_what_the_steps_for_a_block_give_adds_up() -> None:
+    T = np.zeros((4, 4, 4), dtype=int)
+    T[:2, :2, :2] = T[2:, 2:, 2:] = np.array([[[1, 0], [0, 1]], [[0, 1], [0, 0]]])
+    flat = {"lemma": "flattening", "mode": 0, "prime": "101"}
+    killed = {"lemma": "substitution", "mode": 0, "prime": "101", "maps": [[], [1], []]}
+    step: dict[str, Any] = {"lemma": "blocks", "mode": 0, "first": [[0, 1], [0, 1]], "alone": []}
+    assert accepted(T, [{**step, "proofs": [[killed, flat], [killed, flat]]}], 4)
 
 
 def test_a_database_that_only_this_bound_closes(monkeypatch: pytest.MonkeyPatch) -> None:
