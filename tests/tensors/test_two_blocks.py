@@ -163,7 +163,7 @@ def contradicts(spaces: Spaces, L: list[int]) -> tuple[bool, bool]:
     return rank < least, excepted and rank < sum_of_ranks
 
 
-def test_no_small_tensor_over_two_elements_contradicts() -> None:
+def test_drawn_tensors_over_two_elements_do_not_contradict() -> None:
     rng = random.Random(0)
     spaces, tried = Spaces((2, 2), (2, 2)), 0
     while tried < 12:

@@ -200,19 +200,20 @@ def _by_gluing(array: Array, bounds: Bounds, field: Field, deadline: float | Non
     """Two blocks with one term less than they have apart, in an eighth of the time that is left."""
     if deadline is None:
         return bounds
-    turn = share(deadline, 8)
-
-    written = partial(written_quickly, field=field)
-    found = glued(array, len(bounds.decomposition), written, partial(late, turn))
+    expired = partial(late, share(deadline, 8))
+    written = partial(written_quickly, field=field, expired=expired)
+    found = glued(array, len(bounds.decomposition), written, expired)
     return bounds.shortened("two blocks glued by Strassen's five terms", found)
 
 
-def written_quickly(array: Array, field: Field) -> Decomposition:
+def written_quickly(
+    array: Array, field: Field, expired: Callable[[], bool] = lambda: False
+) -> Decomposition:
     """A short decomposition of any tensor that is not zero, by a pencil or by the cheap ones."""
     core = concise(array)
     if 2 in core.array.shape:
         return core.extend(_solve_pencil(core.array, field).decomposition)
-    spanned = span_of_rank_ones(core.array, 0, core.array.shape[0])
+    spanned = span_of_rank_ones(core.array, 0, core.array.shape[0], expired)
     if spanned is not None:
         return core.extend(spanned)
     return core.extend(min((terms for _, terms in constructions(core.array)), key=len))
